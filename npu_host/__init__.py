@@ -1,0 +1,1 @@
+"""Facts about this host: CANN, npu-smi, torch_npu, disk, ports, processes."""

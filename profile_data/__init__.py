@@ -1,0 +1,1 @@
+"""Reads what the profiler left: completeness, steps, numbers, report."""

@@ -1,0 +1,1 @@
+"""A training run on disk: launch, supervise, follow, stop, explain."""

@@ -1,0 +1,1 @@
+"""A simulated NPU host for the demo and the tests. Nothing here runs on a device."""

@@ -1,0 +1,25 @@
+"""Texts that belong to no single room."""
+
+TEXTS: dict[str, str] = {
+    "config_missing.message": "The configuration file does not exist: {found}",
+    "config_missing.hint": "Check the path in the script (MM_TOOL, --mm-tool, the YAML argument, MM_TOOL_PATH); relative paths are taken from the launch's working directory.",
+    "config_unreadable.message": "The configuration file cannot be read: {found} ({detail})",
+    "config_unreadable.hint": "Check its permissions, and that it is a file.",
+    "config_too_large.message": "The configuration file is too large to be one: {found}",
+    "config_not_utf8.message": "The configuration file is not UTF-8 text: {found}",
+    "config_not_utf8.hint": "Save it as UTF-8; the trainer reads it as UTF-8 as well.",
+    "config_malformed.message": "The configuration file is not valid {kind}: {found}: {detail}",
+    "config_malformed.hint": "Mend the file at that line; the trainer would fail there too.",
+    "path_invalid.message": "This is not a usable path: {found}",
+    "path_invalid.hint": "Give an absolute path, or one relative to the server's working directory.",
+    "path_not_allowed.message": "The path lies outside the directories this server may touch: {found}",
+    "path_not_allowed.hint": "Ask whoever runs the server to add the directory with --allow-dir.",
+    "internal_error.message": "An unexpected error occurred in the server ({kind}).",
+    "internal_error.hint": "The trace is in the server's stderr log. Please report it together with the arguments of this call.",
+    "common.error": "Error [{code}]: {message}",
+    "common.found": "Found: {value}",
+    "common.expected": "Expected: {value}",
+    "common.hint": "What to do: {value}",
+    "common.warning": "Warning [{code}]: {message}",
+    "common.next": "Next: {tool} - {why}",
+}

@@ -1,0 +1,25 @@
+"""不属于单个房间的文本。"""
+
+TEXTS: dict[str, str] = {
+    "config_missing.message": "配置文件不存在：{found}",
+    "config_missing.hint": "请检查脚本中的路径（MM_TOOL、--mm-tool、YAML 参数、MM_TOOL_PATH）；相对路径以启动训练的工作目录为准。",
+    "config_unreadable.message": "无法读取配置文件：{found}（{detail}）",
+    "config_unreadable.hint": "请检查文件权限，并确认它是一个文件。",
+    "config_too_large.message": "文件过大，不像是配置文件：{found}",
+    "config_not_utf8.message": "配置文件不是 UTF-8 文本：{found}",
+    "config_not_utf8.hint": "请另存为 UTF-8；训练程序也按 UTF-8 读取。",
+    "config_malformed.message": "配置文件不是合法的 {kind}：{found}：{detail}",
+    "config_malformed.hint": "请修正该行；训练程序也会在此处失败。",
+    "path_invalid.message": "这不是可用的路径：{found}",
+    "path_invalid.hint": "请给出绝对路径，或相对于服务端工作目录的路径。",
+    "path_not_allowed.message": "该路径不在本服务端允许访问的目录之内：{found}",
+    "path_not_allowed.hint": "请让运行服务端的人用 --allow-dir 加入该目录。",
+    "internal_error.message": "服务端发生意外错误（{kind}）。",
+    "internal_error.hint": "堆栈见服务端 stderr 日志。请连同本次调用的参数一并反馈。",
+    "common.error": "错误 [{code}]：{message}",
+    "common.found": "实际：{value}",
+    "common.expected": "期望：{value}",
+    "common.hint": "处理办法：{value}",
+    "common.warning": "警告 [{code}]：{message}",
+    "common.next": "下一步：{tool} - {why}",
+}

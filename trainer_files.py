@@ -1,0 +1,87 @@
+"""Reading configuration files under the trainer's own rules.
+
+JSON: strict, as ``json.load`` reads tools.json (MindSpeed-MM ``mindspeed_mm/configs/config.py``).
+YAML: PyYAML ``safe_load`` (YAML 1.1): ``1e-5`` is a string, ``on`` is true, the last of two equal keys wins, ``<<``
+merges. Both engines load with it (``configs/read_yaml_config.py``, ``fsdp/params/argument.py``,
+``config/config_manager.py``), so the same library is used here, and nothing else decides what a file means.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from mindspeed_mm_train_profiler.errors import CodedError
+
+MAX_CONFIG_BYTES = 16 * 1024 * 1024
+
+
+def read_config_bytes(path: Path) -> bytes:
+    """The bytes of a configuration file.
+
+    Errors: ``config_missing``, ``config_unreadable`` (a directory, no permission), ``config_too_large``.
+    """
+    try:
+        size = path.stat().st_size
+        if size > MAX_CONFIG_BYTES:
+            raise CodedError("config_too_large", found=f"{path}: {size} bytes", expected=f"<= {MAX_CONFIG_BYTES} bytes")
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise CodedError("config_missing", found=path) from None
+    except (OSError, ValueError) as error:
+        raise CodedError("config_unreadable", found=path, detail=getattr(error, "strerror", None) or error) from None
+
+
+def decode(path: Path, data: bytes) -> str:
+    """UTF-8 text of a configuration file. Error: ``config_not_utf8`` with the line."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise CodedError("config_not_utf8", found=f"{path}:{line}", line=line) from None
+
+
+def parse_json(path: Path, data: bytes) -> Any:
+    """What ``json.load`` makes of it. Error: ``config_malformed`` with line and column (1-based)."""
+    text = decode(path, data)
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise CodedError(
+            "config_malformed",
+            found=f"{path}:{error.lineno}:{error.colno}",
+            kind="JSON",
+            detail=error.msg,
+            line=error.lineno,
+            column=error.colno,
+        ) from None
+    except RecursionError:
+        raise CodedError("config_malformed", found=path, kind="JSON", detail="nested too deeply") from None
+
+
+def parse_yaml(path: Path, data: bytes) -> Any:
+    """What the trainer's ``yaml.safe_load`` makes of it. Error: ``config_malformed`` with line and column (1-based)."""
+    import yaml  # not at the top: the server starts without it
+
+    text = decode(path, data)
+    try:
+        return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+        where = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
+        raise CodedError(
+            "config_malformed",
+            found=where,
+            kind="YAML",
+            detail=getattr(error, "problem", None) or str(error).splitlines()[0],
+            line=mark.line + 1 if mark else None,
+            column=mark.column + 1 if mark else None,
+        ) from None
+    except (RecursionError, ValueError, OverflowError) as error:
+        # ValueError: a timestamp such as 2024-99-99 fails in the constructor, for the trainer as well
+        raise CodedError("config_malformed", found=path, kind="YAML", detail=str(error) or "nested too deeply") from None
+
+
+def load_config(path: Path) -> Any:
+    """Load a ``.json`` or ``.yaml``/``.yml`` file as the trainer would."""
+    data = read_config_bytes(path)
+    return parse_yaml(path, data) if path.suffix.lower() in {".yaml", ".yml"} else parse_json(path, data)
