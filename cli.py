@@ -15,7 +15,7 @@ def main(argv: list[str] | None = None) -> int:
     if arguments.command == "demo":
         from mindspeed_mm_train_profiler.simulator.demo import main as demo
 
-        return demo()
+        return int(demo())
     from mindspeed_mm_train_profiler.server import mcp
 
     mcp.run()

@@ -17,7 +17,7 @@ Acknowledgement = Literal[
 
 
 class ProfileOptions(BaseModel):
-    """Options of one collection. Steps are the profiler's 0-based counter: start 10, end 12 captures steps 10 and 11."""
+    """Options of one collection. Steps are the profiler's 0-based counter: 10 to 12 captures steps 10 and 11."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

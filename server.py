@@ -15,8 +15,8 @@ __all__ = ["build_server", "handler", "mcp"]
 
 INSTRUCTIONS = """\
 Collects performance profiles of MindSpeed-MM training on Ascend NPU hosts.
-Order: detect_engine -> check_env -> choose_options (or profiling://questions/en) -> build_config (shows the table, waits
-for confirmation) -> launch_training -> poll_status until it ends -> verify_output -> summarize_profile.
+Order: detect_engine -> check_env -> choose_options (or profiling://questions/en) -> build_config (shows the table,
+waits for confirmation) -> launch_training -> poll_status until it ends -> verify_output -> summarize_profile.
 The user's own files are never changed; copies are. Answer in the user's language (language="zh" or "en")."""
 
 

@@ -22,7 +22,10 @@ class Settings:
 
 def from_environment() -> Settings:
     """Settings named in ``MINDSPEED_MM_TRAIN_PROFILER_*`` variables; what is not valid there is left at its default."""
-    get = lambda name: os.environ.get(PREFIX + name, "").strip()  # noqa: E731
+
+    def get(name: str) -> str:
+        return os.environ.get(PREFIX + name, "").strip()
+
     nproc = get("MAX_NPROC")
     return Settings(
         language="zh" if get("LANGUAGE").lower().startswith("zh") else "en",

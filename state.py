@@ -47,7 +47,7 @@ def new_id(prefix: str) -> str:
 
 
 def write_atomic(path: Path, data: bytes, *, mode: int = 0o600) -> None:
-    """Replace ``path`` by ``data`` in one step: readers see the old content or the new one, and a crash leaves either."""
+    """Replace ``path`` by ``data`` in one step: readers, and a crash, find the old content or the new one."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     temporary = Path(name)
     try:
@@ -68,7 +68,7 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """The JSON object at ``path``; None where it is absent, unreadable or no object (a torn folder never breaks a list)."""
+    """The JSON object at ``path``; None where it is absent, unreadable or no object."""
     try:
         value = json.loads(path.read_bytes())
     except (OSError, ValueError):

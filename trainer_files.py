@@ -78,7 +78,8 @@ def parse_yaml(path: Path, data: bytes) -> Any:
         ) from None
     except (RecursionError, ValueError, OverflowError) as error:
         # ValueError: a timestamp such as 2024-99-99 fails in the constructor, for the trainer as well
-        raise CodedError("config_malformed", found=path, kind="YAML", detail=str(error) or "nested too deeply") from None
+        detail = str(error) or "nested too deeply"
+        raise CodedError("config_malformed", found=path, kind="YAML", detail=detail) from None
 
 
 def load_config(path: Path) -> Any:

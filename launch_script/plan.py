@@ -28,10 +28,10 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """A variable through which text reached a word: ``MM_TOOL="..."`` at ``assignment``, its raw right side at ``value``.
+    """A variable through which text reached a word: ``MM_TOOL="..."`` at ``assignment``, its right side at ``value``.
 
-    ``text`` is the whole value; where it equals the whole argument, editing ``value`` edits the argument. ``value`` covers
-    the raw bytes with their quotes. None where the variable came from the environment or a positional argument.
+    ``text`` is the whole value; where it equals the whole argument, editing ``value`` edits the argument. ``value``
+    covers the raw bytes with their quotes. None where the variable came from the environment or a positional argument.
     """
 
     name: str
@@ -44,9 +44,10 @@ class Binding:
 class Piece:
     """A run of characters of an evaluated word.
 
-    ``span``: the raw bytes that spell exactly this text (None where it was computed: arithmetic, ``$(...)``, a pattern).
-    ``bindings``: the variables it passed through, innermost first. ``use``: the bytes of the expansion, written where the
-    text entered the value of the outermost binding, or the command line (``$MM_TOOL`` inside ``MM_ARGS="..."``).
+    ``span``: the raw bytes that spell exactly this text (None where it was computed: arithmetic, ``$(...)``, a
+    pattern). ``bindings``: the variables it passed through, innermost first. ``use``: the bytes of the expansion,
+    written where the text entered the value of the outermost binding, or the command line (``$MM_TOOL`` inside
+    ``MM_ARGS="..."``).
     """
 
     text: str
@@ -148,7 +149,7 @@ class Capabilities:
     """Path of the checkout's offline parse command, relative to the checkout; None where there is none or unknown."""
     warmup_steps: int | None = None
     profile_key: str | None = None
-    """The key under which this engine and release reads the settings: "profile", "tools.profile", "training.profile"."""
+    """The key under which this engine and release reads the settings: "profile", "tools.profile", ..."""
     aic_metrics_type: bool | None = None
     memory_profile_required: bool | None = None
     unknown_keys: Literal["ignored", "warned", "error"] | None = None
@@ -181,7 +182,7 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class WorldChange:
-    """A command that would touch files or processes beyond the launch: ``sed -i``, ``rm -rf``, ``mv``, ``pkill``, ..."""
+    """A command that would touch files or processes beyond the launch: ``sed -i``, ``rm -rf``, ``pkill``, ..."""
 
     kind: str
     command: str

@@ -1,7 +1,7 @@
 """What all tools share: the base of their results, how failures and results reach the client, paths from arguments.
 
-A tool module has a pydantic result (subclass of ``Result``), one plain function that returns it or raises ``CodedError``,
-and one ``TOOL = ToolSpec(...)``. The function knows nothing of MCP, so the terminal command calls the same one.
+A tool module has a pydantic result (subclass of ``Result``), one plain function that returns it or raises
+``CodedError``, and one ``TOOL = ToolSpec(...)``. The function knows nothing of MCP, so the terminal command calls the same one.
 """
 
 import logging
@@ -99,9 +99,7 @@ def resolve_language(language: wording.Language | None) -> wording.Language:
 
 def remark(language: wording.Language, note: Note) -> Remark:
     """A note in the asked language."""
-    return Remark(
-        code=note.code, message=wording.note_message(language, note), hint=wording.note_hint(language, note)
-    )
+    return Remark(code=note.code, message=wording.note_message(language, note), hint=wording.note_hint(language, note))
 
 
 def remarks(language: wording.Language, notes: Iterable[Note]) -> list[Remark]:
