@@ -1,0 +1,1 @@
+"""The terminal face: the same functions as the tools, as commands."""

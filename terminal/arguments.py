@@ -1,0 +1,148 @@
+"""Command line options made from a tool's own signature, so that a command can never lag behind its tool.
+
+Required parameters become positionals, the rest options: ``workdir`` is ``--workdir PATH``; booleans are
+``--flag/--no-flag``; lists are repeatable; ``env`` takes ``NAME=VALUE``; a model (``options``, ``expected``) is
+opened into one option a field. What a value must look like is decided by the tool's own pydantic types.
+"""
+
+import argparse
+import inspect
+import types
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
+
+from mindspeed_mm_train_profiler.errors import CodedError
+
+SKIPPED = {"language", "context", "ctx"}
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One option of a command. ``group``: the tool parameter whose model it belongs to, or None."""
+
+    name: str
+    annotation: Any
+    required: bool
+    help: str
+    group: str | None = None
+
+    @property
+    def key(self) -> str:
+        return f"{self.group}.{self.name}" if self.group else self.name
+
+
+def _plain(annotation: Any) -> Any:
+    """The annotation without ``Annotated`` and ``| None``."""
+    while typing.get_origin(annotation) is typing.Annotated:
+        annotation = typing.get_args(annotation)[0]
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        rest = [part for part in typing.get_args(annotation) if part is not type(None)]
+        if len(rest) == 1:
+            return _plain(rest[0])
+    return annotation
+
+
+def _help(annotation: Any) -> str:
+    if typing.get_origin(annotation) is typing.Annotated:
+        for extra in typing.get_args(annotation)[1:]:
+            if isinstance(extra, FieldInfo) and extra.description:
+                return extra.description.replace("%", "%%")
+    return ""
+
+
+def _is_model(annotation: Any) -> bool:
+    plain = _plain(annotation)
+    return inspect.isclass(plain) and issubclass(plain, BaseModel)
+
+
+def _is_injected(annotation: Any) -> bool:
+    """Filled by the server (a resolver, the request's context), never by a caller."""
+    if typing.get_origin(annotation) is typing.Annotated:
+        return any(type(extra).__name__ == "Resolve" for extra in typing.get_args(annotation)[1:])
+    plain = _plain(annotation)
+    return (inspect.isclass(plain) and plain.__name__ == "Context") or "Context[" in str(plain)
+
+
+def arguments_of(function: Callable[..., Any]) -> list[Argument]:
+    """The options of a command, in the order of the function's parameters."""
+    found: list[Argument] = []
+    for parameter in inspect.signature(function, eval_str=True).parameters.values():
+        annotation = parameter.annotation
+        if parameter.name in SKIPPED or _is_injected(annotation):
+            continue
+        if _is_model(annotation):
+            for name, info in _plain(annotation).model_fields.items():
+                text = (info.description or "").replace("%", "%%")
+                found.append(Argument(name, info.rebuild_annotation(), False, text, group=parameter.name))
+        else:
+            required = parameter.default is inspect.Parameter.empty
+            found.append(Argument(parameter.name, annotation, required, _help(annotation)))
+    return found
+
+
+def add_to(parser: argparse.ArgumentParser, function: Callable[..., Any]) -> None:
+    """Add a function's options to a parser."""
+    for argument in arguments_of(function):
+        plain = _plain(argument.annotation)
+        flag = "--" + argument.name.replace("_", "-")
+        extra: dict[str, Any] = {"dest": argument.key, "default": argparse.SUPPRESS, "help": argument.help or None}
+        origin = typing.get_origin(plain)
+        if argument.required:
+            parser.add_argument(argument.name, help=extra["help"])
+        elif plain is bool:
+            parser.add_argument(flag, action=argparse.BooleanOptionalAction, **extra)
+        elif origin is typing.Literal:
+            parser.add_argument(flag, choices=list(typing.get_args(plain)), **extra)
+        elif origin is dict or "Mapping" in str(origin):
+            parser.add_argument(flag, action="append", metavar="NAME=VALUE", **extra)
+        elif origin in (list, tuple) or "Sequence" in str(origin):
+            parser.add_argument(flag, action="append", metavar="VALUE", **extra)
+        else:
+            parser.add_argument(flag, metavar=argument.name.upper(), **extra)
+
+
+def _value(argument: Argument, raw: Any) -> Any:
+    """What the tool gets for what stood on the command line."""
+    plain = _plain(argument.annotation)
+    if typing.get_origin(plain) is dict or "Mapping" in str(typing.get_origin(plain)):
+        pairs = [str(item).partition("=") for item in raw]
+        if bad := [name for name, equals, _ in pairs if not equals or not name]:
+            raise CodedError("option_invalid", found=bad[0], expected="NAME=VALUE", option=argument.name)
+        return {name: value for name, _, value in pairs}
+    if isinstance(raw, str) and typing.get_origin(plain) in (typing.Union, types.UnionType):
+        parts = typing.get_args(plain)
+        if raw.replace(",", "").replace(" ", "").isdecimal() and any(typing.get_origin(p) is list for p in parts):
+            raw = [part for part in raw.replace(",", " ").split() if part]  # --ranks 0,1,2
+    try:
+        return TypeAdapter(argument.annotation).validate_python(raw, strict=False)
+    except ValidationError as error:
+        detail = "; ".join(item["msg"] for item in error.errors(include_url=False)[:3])
+        raise CodedError("option_invalid", found=raw, expected=detail, option=argument.name) from None
+
+
+def values(function: Callable[..., Any], parsed: dict[str, Any]) -> dict[str, Any]:
+    """Arguments for ``function`` from parsed options; models are built, absent ones are left out."""
+    result: dict[str, Any] = {}
+    groups: dict[str, dict[str, Any]] = {}
+    for argument in arguments_of(function):
+        if argument.key not in parsed:
+            continue
+        value = _value(argument, parsed[argument.key])
+        if argument.group:
+            groups.setdefault(argument.group, {})[argument.name] = value
+        else:
+            result[argument.name] = value
+    signature = inspect.signature(function, eval_str=True)
+    for group, fields in groups.items():
+        try:
+            result[group] = _plain(signature.parameters[group].annotation)(**fields)
+        except ValidationError as error:
+            item = error.errors(include_url=False)[0]
+            name = ".".join(str(part) for part in item["loc"]) or group
+            raise CodedError("option_invalid", found=item.get("input"), expected=item["msg"], option=name) from None
+    return result

@@ -1,0 +1,83 @@
+"""Options are made from the tool's signature, and give the tool what its types want."""
+
+import argparse
+from typing import Annotated, Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mcp.server.mcpserver import Resolve
+from pydantic import Field
+
+from mindspeed_mm_train_profiler.errors import CodedError
+from mindspeed_mm_train_profiler.options import ProfileOptions
+from mindspeed_mm_train_profiler.terminal import arguments
+
+
+def tool(
+    script: str,
+    options: ProfileOptions | None = None,
+    workdir: str | None = None,
+    script_args: list[str] | None = None,
+    env: dict[str, str] | None = None,
+    confirmed: bool = False,
+    wait_s: Annotated[int, Field(ge=0, le=20, description="seconds to wait, 100% at most")] = 0,
+    start: Literal["now"] | int = "now",
+    answer: Annotated[int | None, Resolve(lambda: 1)] = None,
+    language: Literal["zh", "en"] | None = None,
+) -> None: ...
+
+
+def parse(*words: str) -> dict[str, Any]:
+    parser = argparse.ArgumentParser(exit_on_error=False)
+    arguments.add_to(parser, tool)
+    return arguments.values(tool, vars(parser.parse_args(words)))
+
+
+def test_only_what_was_given_is_passed() -> None:
+    assert parse("a.sh") == {"script": "a.sh"}
+
+
+def test_every_kind_of_option() -> None:
+    given_values = parse(
+        "a.sh", "--workdir", "/w", "--script-args", "one", "--script-args", "two words", "--env", "A=1=2",
+        "--confirmed", "--wait-s", "7", "--start", "12", "--level", "level2", "--ranks", "0,2", "--no-with-cpu",
+        "--acknowledge", "all_ranks",
+    )  # fmt: skip
+    assert given_values.pop("options") == ProfileOptions(
+        level="level2", ranks=[0, 2], with_cpu=False, acknowledge=["all_ranks"]
+    )
+    assert given_values == {
+        "script": "a.sh",
+        "workdir": "/w",
+        "script_args": ["one", "two words"],
+        "env": {"A": "1=2"},
+        "confirmed": True,
+        "wait_s": 7,
+        "start": 12,
+    }
+
+
+def test_all_ranks_by_word() -> None:
+    assert parse("a.sh", "--ranks", "all")["options"].ranks == "all"
+
+
+@pytest.mark.parametrize(
+    "words", [("--wait-s", "21"), ("--wait-s", "x"), ("--env", "A"), ("--start-step", "0"), ("--ranks", "0,-1")]
+)
+def test_a_value_that_does_not_fit_is_a_coded_error(words: tuple[str, str]) -> None:
+    with pytest.raises(CodedError) as caught:
+        parse("a.sh", *words)
+    assert caught.value.code == "option_invalid"
+    assert caught.value.params["option"] == words[0].strip("-").replace("-", "_")
+
+
+def test_what_the_server_fills_is_no_option() -> None:
+    names = [argument.key for argument in arguments.arguments_of(tool)]
+    assert "answer" not in names and "language" not in names
+    assert names[0] == "script" and "options.start_step" in names
+
+
+@given(st.lists(st.integers(0, 4096), min_size=1, max_size=6, unique=True))
+def test_any_list_of_ranks_arrives_as_written(ranks: list[int]) -> None:
+    assert parse("a.sh", "--ranks", ",".join(map(str, ranks)))["options"].ranks == ranks
