@@ -38,11 +38,41 @@ def _serve_parser() -> argparse.ArgumentParser:
         choices=["DEBUG", "INFO", "WARNING", "ERROR"],
         help="what goes to stderr [MINDSPEED_MM_TRAIN_PROFILER_LOG_LEVEL]",
     )
+    parser.add_argument("--transport", choices=["stdio", "http"], default="stdio", help="http: Streamable HTTP at /mcp")
+    parser.add_argument("--host", default="127.0.0.1", help="address for http; another than loopback needs a token")
+    parser.add_argument("--port", type=int, default=8765, help="port for http")
+    parser.add_argument(
+        "--token-file",
+        metavar="FILE",
+        help="file (mode 0600) with the bearer token [MINDSPEED_MM_TRAIN_PROFILER_TOKEN]",
+    )
+    parser.add_argument(
+        "--allowed-host", action="append", default=[], metavar="NAME", help="further Host name for http, repeatable"
+    )
     return parser
 
 
+def _serve_http(given: argparse.Namespace) -> int:
+    """Serve over HTTP; a setting that is not safe is refused with its code."""
+    from mindspeed_mm_train_profiler import http_server
+    from mindspeed_mm_train_profiler.errors import CodedError
+    from mindspeed_mm_train_profiler.server import build_server
+    from mindspeed_mm_train_profiler.tools.common import error_info, error_text
+
+    language = settings.current().language
+    try:
+        options = http_server.HttpOptions(
+            given.host, given.port, http_server.read_token(given.token_file), tuple(given.allowed_host)
+        )
+        http_server.serve(build_server(), options, settings.current().log_level)
+    except CodedError as error:
+        sys.stderr.write(error_text(language, error_info(language, error)) + "\n")
+        return 3
+    return 0
+
+
 def serve(argv: list[str]) -> int:
-    """Serve over stdio until the client closes its end."""
+    """Serve until the client closes its end (stdio) or until interrupted (http)."""
     given = _serve_parser().parse_args(argv)
     changes: dict[str, object] = {}
     if given.language:
@@ -58,6 +88,8 @@ def serve(argv: list[str]) -> int:
     if given.log_level:
         changes["log_level"] = given.log_level
     settings.change(**changes)
+    if given.transport == "http":
+        return _serve_http(given)
     from mindspeed_mm_train_profiler.server import build_server
 
     build_server().run()

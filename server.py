@@ -7,7 +7,7 @@ from typing import Any
 
 from mcp.server import MCPServer
 
-from mindspeed_mm_train_profiler import __version__
+from mindspeed_mm_train_profiler import __version__, settings
 from mindspeed_mm_train_profiler.tools import ALL
 from mindspeed_mm_train_profiler.tools.serving import ProfilerServer, handler, register
 
@@ -21,7 +21,7 @@ The user's own files are never changed; copies are. Answer in the user's languag
 
 
 def build_server() -> MCPServer[Any]:
-    """A new server with everything registered."""
+    """A new server with everything registered; in a read-only one the tools that write or start something are absent."""
     server = ProfilerServer(
         "mindspeed-mm-train-profiler",
         title="MindSpeed-MM training profiler",
@@ -30,7 +30,8 @@ def build_server() -> MCPServer[Any]:
         log_level="WARNING",
     )
     for spec in ALL:
-        register(server, spec)
+        if spec.read_only or not settings.current().read_only:
+            register(server, spec)
     return server
 
 

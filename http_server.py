@@ -1,0 +1,155 @@
+"""Streamable HTTP for a shared host.
+
+Tools run shell scripts as the server's user, so this face is strict: loopback unless a token is set, any other address
+refused outright without one; the token comes from an environment variable or a private file, never from argv (others
+read it in ``ps``); Host and Origin are checked on every route, against DNS rebinding; bodies, sessions and concurrency
+are bounded.
+"""
+
+import hmac
+import ipaddress
+import os
+import socket
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mcp.server import MCPServer
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from mindspeed_mm_train_profiler.errors import CodedError
+
+TOKEN_VARIABLE = "MINDSPEED_MM_TRAIN_PROFILER_TOKEN"
+MIN_TOKEN = 16
+MAX_BODY = 1024 * 1024
+MAX_SESSIONS = 64
+MAX_CONCURRENT = 128
+
+
+@dataclass(frozen=True, slots=True)
+class HttpOptions:
+    """Where to listen and who may talk. ``token`` None: loopback only."""
+
+    host: str = "127.0.0.1"
+    port: int = 8765
+    token: str | None = None
+    allowed_hosts: tuple[str, ...] = ()
+
+
+def read_token(file: str | None) -> str | None:
+    """The token from ``--token-file`` or the environment variable; None where neither is given.
+
+    Errors: ``token_unreadable``, ``token_exposed`` (the file is open to others), ``token_short``.
+    """
+    if file is None:
+        token = os.environ.get(TOKEN_VARIABLE)
+        if token is None:
+            return None
+    else:
+        path = Path(file).expanduser()
+        try:
+            mode = path.stat().st_mode
+            token = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise CodedError("token_unreadable", found=path, detail=error) from None
+        if mode & (stat.S_IRWXG | stat.S_IRWXO):
+            raise CodedError("token_exposed", found=f"{path} ({stat.filemode(mode)})", path=path)
+    token = token.strip()
+    if len(token) < MIN_TOKEN:
+        raise CodedError("token_short", found=f"{len(token)} characters", expected=f">= {MIN_TOKEN}")
+    return token
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address to bind is reachable from this machine alone."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def accepted_hosts(options: HttpOptions) -> frozenset[str]:
+    """Host names, lower case and without port, under which a request may address this server."""
+    names = {"localhost", "127.0.0.1", "::1", *options.allowed_hosts}
+    if not is_loopback(options.host):
+        names |= {socket.gethostname(), socket.getfqdn()}
+        if options.host not in {"0.0.0.0", "::"}:
+            names.add(options.host)
+    return frozenset(name.strip("[]").lower() for name in names)
+
+
+def _host_name(value: str) -> str:
+    """``Host`` without its port: ``a:1`` -> a, ``[::1]:1`` -> ::1."""
+    value = value.strip().lower()
+    if value.startswith("["):
+        return value[1:].partition("]")[0]
+    return value.partition(":")[0] if value.count(":") == 1 else value
+
+
+class Gate:
+    """ASGI middleware in front of every route: Host, Origin, token."""
+
+    def __init__(self, app: ASGIApp, options: HttpOptions) -> None:
+        self.app = app
+        self.hosts = accepted_hosts(options)
+        self.token = options.token.encode() if options.token else None
+
+    def refusal(self, headers: Headers) -> PlainTextResponse | None:
+        if _host_name(headers.get("host", "")) not in self.hosts:
+            return PlainTextResponse("Invalid Host header", status_code=421)
+        if (origin := headers.get("origin")) is not None:
+            scheme, _, rest = origin.partition("://")
+            if scheme not in {"http", "https"} or _host_name(rest) not in self.hosts:
+                return PlainTextResponse("Invalid Origin header", status_code=403)
+        if self.token is not None:
+            kind, _, given = headers.get("authorization", "").partition(" ")
+            same = hmac.compare_digest(given.strip().encode("utf-8", "surrogateescape"), self.token)
+            if kind.lower() != "bearer" or not same:
+                return PlainTextResponse("Unauthorized", status_code=401, headers={"WWW-Authenticate": "Bearer"})
+        return None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            refused = self.refusal(Headers(scope=scope))
+            if refused is not None:
+                await refused(scope, receive, send)
+                return
+        elif scope["type"] == "websocket":  # nothing here speaks it
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        await self.app(scope, receive, send)
+
+
+def build_app(server: MCPServer[Any], options: HttpOptions) -> ASGIApp:
+    """The guarded application. Error: ``http_needs_token`` for an address others reach, without a token."""
+    if options.token is None and not is_loopback(options.host):
+        raise CodedError("http_needs_token", found=options.host, variable=TOKEN_VARIABLE)
+    app = server.streamable_http_app(
+        max_request_body_size=MAX_BODY,
+        max_sessions=MAX_SESSIONS,
+        # Host and Origin are checked in front, on every route; the SDK's own check knows exact ports only
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
+    return Gate(app, options)
+
+
+def serve(server: MCPServer[Any], options: HttpOptions, log_level: str) -> None:
+    """Serve until interrupted."""
+    import uvicorn
+
+    app = build_app(server, options)
+    uvicorn.run(
+        app,
+        host=options.host,
+        port=options.port,
+        log_level=log_level.lower(),
+        access_log=False,
+        limit_concurrency=MAX_CONCURRENT,
+        timeout_graceful_shutdown=5,
+    )

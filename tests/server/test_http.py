@@ -1,0 +1,192 @@
+"""The HTTP face: who may talk, on which address, with which token."""
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import create_mcp_http_client, streamable_http_client
+
+from mindspeed_mm_train_profiler import http_server
+from mindspeed_mm_train_profiler.errors import CodedError
+from mindspeed_mm_train_profiler.http_server import Gate, HttpOptions
+from mindspeed_mm_train_profiler.server import build_server
+
+TOKEN = "t0ken-" + "x" * 30
+
+
+async def inner(scope: Any, receive: Any, send: Any) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b"reached"})
+
+
+def status(options: HttpOptions, path: str = "/mcp", **headers: str) -> int:
+    """Status of one request through the gate."""
+    sent: list[dict[str, Any]] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def receive() -> dict[str, str]:
+        return {"type": "http.disconnect"}
+
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": path,
+        "headers": [(name.replace("_", "-").encode(), value.encode("utf-8")) for name, value in headers.items()],
+    }
+    anyio.run(Gate(inner, options), scope, receive, send)
+    return int(sent[0]["status"])
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/", "/anything", "/mcp/../x"])
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ({"host": "127.0.0.1:8765"}, 200),
+        ({"host": "localhost"}, 200),
+        ({"host": "LOCALHOST:1"}, 200),
+        ({"host": "[::1]:8765"}, 200),
+        ({"host": "evil.example"}, 421),
+        ({"host": "localhost.evil.example:8765"}, 421),
+        ({"host": "127.0.0.1.evil.example"}, 421),
+        ({"host": ""}, 421),
+        ({}, 421),
+        ({"host": "localhost", "origin": "http://localhost:3000"}, 200),
+        ({"host": "localhost", "origin": "https://evil.example"}, 403),
+        ({"host": "localhost", "origin": "null"}, 403),
+        ({"host": "localhost", "origin": "file://localhost"}, 403),
+    ],
+)
+def test_host_and_origin_on_every_route(path: str, headers: dict[str, str], expected: int) -> None:
+    assert status(HttpOptions(), path, **headers) == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (f"Bearer {TOKEN}", 200),
+        (f"bearer {TOKEN}", 200),
+        (f"Bearer {TOKEN}x", 401),
+        (f"Bearer {TOKEN[:-1]}", 401),
+        (f"Basic {TOKEN}", 401),
+        ("Bearer", 401),
+        ("Bearer é", 401),
+        (None, 401),
+    ],
+)
+def test_the_token(given: str | None, expected: int) -> None:
+    headers = {"host": "localhost"} | ({"authorization": given} if given else {})
+    assert status(HttpOptions(token=TOKEN), "/mcp", **headers) == expected
+
+
+def test_the_token_is_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = []
+    monkeypatch.setattr(http_server.hmac, "compare_digest", lambda a, b: compared.append((a, b)) or True)
+    assert status(HttpOptions(token=TOKEN), host="localhost", authorization="Bearer other") == 200
+    assert compared == [(b"other", TOKEN.encode())]
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.7", "node-17", "example.org"])
+def test_another_address_without_a_token_is_refused(host: str) -> None:
+    with pytest.raises(CodedError) as caught:
+        http_server.build_app(build_server(), HttpOptions(host=host))
+    assert caught.value.code == "http_needs_token"
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.9.1", "::1", "[::1]", "localhost"])
+def test_loopback_needs_none(host: str) -> None:
+    assert http_server.is_loopback(host)
+
+
+def test_names_of_another_address_are_accepted_when_said() -> None:
+    options = HttpOptions(host="0.0.0.0", token=TOKEN, allowed_hosts=("Gateway.example",))
+    bearer = f"Bearer {TOKEN}"
+    assert status(options, host="gateway.example:80", authorization=bearer) == 200
+    assert status(options, host=socket.gethostname(), authorization=bearer) == 200
+    assert status(options, host="0.0.0.0", authorization=bearer) == 421
+
+
+def test_token_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(http_server.TOKEN_VARIABLE, raising=False)
+    assert http_server.read_token(None) is None
+    monkeypatch.setenv(http_server.TOKEN_VARIABLE, TOKEN)
+    assert http_server.read_token(None) == TOKEN
+    file = tmp_path / "token"
+    file.write_text(TOKEN + "\n", encoding="utf-8")
+    file.chmod(0o600)
+    assert http_server.read_token(str(file)) == TOKEN
+    file.chmod(0o640)
+    with pytest.raises(CodedError, match="token_exposed"):
+        http_server.read_token(str(file))
+    file.chmod(0o600)
+    file.write_text("short", encoding="utf-8")
+    with pytest.raises(CodedError, match="token_short"):
+        http_server.read_token(str(file))
+    with pytest.raises(CodedError, match="token_unreadable"):
+        http_server.read_token(str(tmp_path / "absent"))
+
+
+def test_an_empty_token_variable_is_not_no_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(http_server.TOKEN_VARIABLE, "")
+    with pytest.raises(CodedError, match="token_short"):
+        http_server.read_token(None)
+
+
+@contextlib.contextmanager
+def running(*arguments: str, **env: str) -> Iterator[int]:
+    """The installed command serving HTTP on a free loopback port."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "mindspeed_mm_train_profiler.cli", "serve", "--transport", "http"]
+    process = subprocess.Popen(
+        [*command, "--port", str(port), *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, **env},
+    )
+    try:
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+                break
+            assert process.poll() is None
+        yield port
+    finally:
+        process.terminate()
+        out, _ = process.communicate(timeout=20)
+        assert out == b""
+
+
+async def test_a_real_client_over_http_with_a_token() -> None:
+    with running(MINDSPEED_MM_TRAIN_PROFILER_TOKEN=TOKEN) as port:
+        url = f"http://127.0.0.1:{port}/mcp"
+        http = create_mcp_http_client(headers={"Authorization": f"Bearer {TOKEN}"})
+        async with Client(streamable_http_client(url, http_client=http)) as client:
+            assert len((await client.list_tools()).tools) >= 6
+        with pytest.raises(Exception, match=r"401|Unauthorized|onnection|session"):
+            async with Client(streamable_http_client(url)) as client:
+                await client.list_tools()
+
+
+def test_the_command_refuses_an_open_address(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "mindspeed_mm_train_profiler.cli", "serve", "--transport", "http", "--host", "0.0.0.0"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        stdin=subprocess.DEVNULL,
+    )
+    assert done.returncode == 3
+    assert "http_needs_token" in done.stderr and done.stdout == ""
