@@ -21,7 +21,7 @@ The user's own files are never changed; copies are. Answer in the user's languag
 
 
 def build_server() -> MCPServer[Any]:
-    """A new server with everything registered; in a read-only one the tools that write or start something are absent."""
+    """A new server with everything registered; a read-only one lacks the tools that write or start something."""
     server = ProfilerServer(
         "mindspeed-mm-train-profiler",
         title="MindSpeed-MM training profiler",
