@@ -1,6 +1,6 @@
 """One line for every action that starts, stops or removes something: who, when, what. Kept in ``<state>/audit.log``.
 
-JSON lines, 0600, appended in one write each, so that servers side by side do not cut each other's lines. Text from outside
+JSON lines, 0600, appended in one write each, so that servers side by side do not cut each other's lines. Outside text
 is JSON-escaped: a run's name cannot forge a line. A host whose state folder cannot be written is no reason to refuse
 the action that was asked for; the failure goes to stderr.
 """
