@@ -1,11 +1,43 @@
 """The terminal command's parser and dispatch. Commands that are tools come from a table; these are the others."""
 
 import argparse
+import json
 
 from mindspeed_mm_train_profiler import __version__
+from mindspeed_mm_train_profiler.skill.wording import text
 from mindspeed_mm_train_profiler.terminal import commands
+from mindspeed_mm_train_profiler.tools.common import resolve_language
 
 PROGRAM = "mindspeed-mm-train-profiler"
+
+
+def run_doctor(parsed: argparse.Namespace) -> int:
+    """All checks of the installation; 1 where one failed."""
+    from mindspeed_mm_train_profiler.terminal import doctor
+
+    language = resolve_language(parsed.language)
+    checks = doctor.examine()
+    bad = sum(check.ok is False for check in checks)
+    if parsed.json:
+        rows = [dict(row, fix=row["fix"] and text(language, str(row["fix"]))) for row in doctor.as_rows(checks)]
+        commands.say(json.dumps({"ok": bad == 0, "checks": rows}, ensure_ascii=False, indent=2))
+        return commands.NOT_GOOD if bad else commands.GOOD
+    words = {True: "doctor.good", False: "doctor.bad", None: "doctor.unsure"}
+    for check in checks:
+        commands.say(f"[{text(language, words[check.ok])}] {check.name}: {check.found}")
+        if check.fix:
+            commands.say(f"    {text(language, check.fix)}")
+    key = "doctor.unsound" if bad else "doctor.sound"
+    commands.say(text(language, key, count=bad, all=len(checks)))
+    return commands.NOT_GOOD if bad else commands.GOOD
+
+
+def run_completion(parsed: argparse.Namespace) -> int:
+    """A completion script made from the parser itself."""
+    import shtab
+
+    commands.say(shtab.complete(build_parser(), parsed.shell))
+    return commands.GOOD
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -22,6 +54,13 @@ def build_parser() -> argparse.ArgumentParser:
     subparsers.add_parser("serve", help="serve MCP over stdio (the default)", add_help=False)
     demo = subparsers.add_parser("demo", help="run the whole job on a simulated NPU host")
     demo.add_argument("rest", nargs=argparse.REMAINDER)
+    doctor = subparsers.add_parser("doctor", help="check this installation")
+    doctor.add_argument("--language", choices=["zh", "en"], default=None)
+    doctor.add_argument("--json", action="store_true", help="print the checks as JSON, nothing else")
+    doctor.set_defaults(run_other=run_doctor)
+    completion = subparsers.add_parser("completion", help="print a completion script for a shell")
+    completion.add_argument("shell", choices=["bash", "zsh", "tcsh"])
+    completion.set_defaults(run_other=run_completion)
     commands.add_commands(subparsers)
     return parser
 
@@ -32,4 +71,7 @@ def run(words: list[str]) -> int:
         from mindspeed_mm_train_profiler.simulator.demo import main as demo
 
         return int(demo(words[1:]))
-    return commands.run(build_parser().parse_args(words))
+    parsed = build_parser().parse_args(words)
+    if hasattr(parsed, "run_other"):
+        return int(parsed.run_other(parsed))
+    return commands.run(parsed)
