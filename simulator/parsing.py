@@ -112,7 +112,8 @@ def _write(session: Path, output: Path, info: dict[str, Any], record: dict[str, 
         device=record["device"],
         world_size=record["world_size"],
     )
-    write_tables(output, source)
+    # a step without work on the device stands in the trace and in no table, as with torch_npu
+    write_tables(output, replace(source, steps=[step for step in steps if step.kernels]))
     write_trace(output / "trace_view.json", source)
     for prof in session.glob("PROF_*"):  # the CANN side's own results; data_simplification removes them
         results = prof / "mindstudio_profiler_output"

@@ -14,7 +14,7 @@ from mindspeed_mm_train_profiler.simulator.parsing import analyse_session
 from mindspeed_mm_train_profiler.simulator.schedule import STOPPED_IN, Action, Schedule
 from mindspeed_mm_train_profiler.simulator.session import Session
 from mindspeed_mm_train_profiler.simulator.switches import Switches
-from mindspeed_mm_train_profiler.simulator.workload import make_step
+from mindspeed_mm_train_profiler.simulator.workload import Step, make_step
 
 
 class Profiler(Protocol):
@@ -88,12 +88,13 @@ class StaticProfiler:
         if self._stopped:
             return
         self._stopped = True
+        self._mark()
         if self._action in STOPPED_IN:
             self._messages.warning(STOPPED_IN[self._action])
             self._close()
 
     def _mark(self) -> None:
-        """The pass that ends now was captured where the window is open."""
+        """The pass that ends now was captured where the window is open. stop() ends one too, with work in it or not."""
         if self.recording():
             self._passes.append((self._number, self._begun, time.time_ns()))
 
@@ -113,8 +114,13 @@ class StaticProfiler:
         session, self._session = self._session, None
         if session is None:
             return
+        busy = self._switches.ms * 500_000  # ns: a pass that took less than half an iteration held no work
         steps = [
-            make_step(number, begin, end, rank=self._rank, world_size=self._world_size).as_record()
+            (
+                make_step(number, begin, end, rank=self._rank, world_size=self._world_size)
+                if end - begin >= busy
+                else Step(number, begin, end, [], [])
+            ).as_record()
             for number, begin, end in self._passes
         ]
         session.stop(steps, device_data=not self._switches.no_device_data)

@@ -76,6 +76,7 @@ class Rank:
             if job.engine == "megatron":
                 profiler.step()
         profiler.stop()
+        self._barrier.wait()
         if job.engine == "megatron" and self.rank == 0:
             say(f"[after training is done] datetime: {datetime.now():%Y-%m-%d %H:%M:%S} ")
         if job.save:
