@@ -1,41 +1,87 @@
-"""What differs between generations of torch_npu, as data: the next one is a row.
+"""What differs between generations of torch_npu, as data: each row says what changed, the next one is a row.
 
-Sources: Ascend/pytorch branches v2.1.0-6.0.0 ... v2.7.1-26.1.0, torch_npu/profiler/_profiler_path_creator.py (clock of
+Sources: Ascend/pytorch branches v2.1.0-6.0.0 ... v2.7.1-26.1.0: torch_npu/profiler/_profiler_path_creator.py (clock of
 the session's name), analysis/prof_common_func/_constant.py (message format), analysis/_profiling_parser.py (messages,
-analyse.done, what data_simplification removes), profiler_interface.py and scheduler.py (keys of profiler_info).
+analyse.done, what data_simplification removes), analysis/prof_view/cann_parse/_cann_export.py (failure texts),
+experimental_config.py, profiler_interface.py and scheduler.py (keys of profiler_info).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+PARSERS = (
+    "CANNExportParser",
+    "CANNTimelineParser",
+    "RelationParser",
+    "CANNAnalyzeParser",
+    "OperatorViewParser",
+    "TraceViewParser",
+    "KernelViewParser",
+    "TraceStepTimeParser",
+    "MemoryViewParser",
+    "IntegrateParser",
+    "CommunicationParser",
+)
+OLD_TASKS = (
+    "export",
+    "timeline",
+    "relation",
+    "analyze",
+    "operator",
+    "trace",
+    "kernel",
+    "step_time",
+    "memory",
+    "integrate",
+    "communication",
+)
+NO_MSPROF = "Export CANN Profiling data failed! msprof command not found!"
+NO_MSPROF_SOURCE = (
+    "Export CANN Profiling data failed! 'msprof' command not found!"
+    + "Please re-source the CANN package to fix this error. "
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Generation:
     name: str
     torch: str  # version of torch it belongs to
-    utc_names: bool  # session names in UTC; else local time
-    utc_messages: bool  # messages in UTC and without brackets
-    mode_in_message: bool  # "Start parsing profiling data in sync mode at: "
-    done_file: bool  # ASCEND_PROFILER_OUTPUT/analyse.done
-    versions_in_info: bool  # torch_npu_version, cann_version in profiler_info; parallel_group_info; a list of exports
-    device_column: bool  # Device_id in step_trace_time.csv and kernel_details.csv; _host_sys, _mstx_domain_*, _sys_*
-    mstx: bool  # _mstx in profiler_info
-    skip_first_wait: bool  # in the recorded schedule
-    simplify_removes_framework: bool
-    block: str  # the column's name in kernel_details.csv
+    utc_names: bool = True  # session names in UTC; else local time
+    utc_messages: bool = True  # messages in UTC and without brackets
+    mode_in_message: bool = False  # "Start parsing profiling data in sync mode at: "
+    done_file: bool = False  # ASCEND_PROFILER_OUTPUT/analyse.done
+    logs: bool = False  # logs/profiler_*.log in the session
+    versions_in_info: bool = False  # torch_npu_version, cann_version in profiler_info; parallel_group_info
+    export_list: bool = False  # _export_type is a list
+    export_warning: bool = False  # complains about the default of export_type
+    device_column: bool = False  # Device_id in step_trace_time.csv and kernel_details.csv; _host_sys, _sys_* ...
+    mstx: bool = False  # _mstx in profiler_info
+    skip_first_wait: bool = False  # in the recorded schedule
+    simplify_removes_framework: bool = True
+    block: str = "Block Dim"  # the column's name in kernel_details.csv
+    no_msprof: str = NO_MSPROF  # what is missing when msprof is not on PATH
+    task_failed: str = "Task [{}] run failed."
+    tasks: tuple[str, ...] = PARSERS
 
 
-TABLE: dict[str, Generation] = {
-    row.name: row
-    for row in (
-        Generation("6.0.0", "2.1.0", True, True, False, False, False, False, False, False, True, "Block Dim"),
-        Generation("7.0.0", "2.1.0", True, True, False, False, True, False, False, False, False, "Block Dim"),
-        Generation("7.1.0", "2.6.0", True, False, False, False, True, True, False, False, False, "Block Dim"),
-        Generation("7.2.0", "2.7.1", False, False, False, False, True, True, True, False, False, "Block Dim"),
-        Generation("7.3.0", "2.7.1", False, False, True, False, True, True, True, False, False, "Block Dim"),
-        Generation("26.0.0", "2.7.1", False, False, True, True, True, True, True, False, False, "Block Num"),
-        Generation("26.1.0", "2.7.1", False, False, True, True, True, True, True, True, False, "Block Num"),
-    )
-}
+G6_0 = Generation("6.0.0", "2.1.0", task_failed="Task {} has not run successfully.", tasks=OLD_TASKS)
+G7_0 = replace(
+    G6_0,
+    name="7.0.0",
+    logs=True,
+    versions_in_info=True,
+    export_list=True,
+    export_warning=True,
+    simplify_removes_framework=False,
+    task_failed="Task [{}] run failed.",
+    tasks=PARSERS,
+)
+G7_1 = replace(G7_0, name="7.1.0", torch="2.6.0", utc_messages=False, device_column=True)
+G7_2 = replace(G7_1, name="7.2.0", torch="2.7.1", utc_names=False, mstx=True, no_msprof=NO_MSPROF_SOURCE)
+G7_3 = replace(G7_2, name="7.3.0", mode_in_message=True)
+G26_0 = replace(G7_3, name="26.0.0", done_file=True, export_warning=False, block="Block Num")
+G26_1 = replace(G26_0, name="26.1.0", skip_first_wait=True)
+
+TABLE: dict[str, Generation] = {row.name: row for row in (G6_0, G7_0, G7_1, G7_2, G7_3, G26_0, G26_1)}
 
 CANN_VERSION = "8.3.RC1"
 

@@ -23,23 +23,6 @@ from mindspeed_mm_train_profiler.simulator.trace import write_trace
 from mindspeed_mm_train_profiler.simulator.workload import from_record
 
 OUTPUT = "ASCEND_PROFILER_OUTPUT"
-NO_MSPROF = (
-    "Failed to export CANN Profiling data. Error msg: Export CANN Profiling data failed! 'msprof' command not found!"
-    "Please re-source the CANN package to fix this error. "
-)
-FAILED_TASKS = (
-    "CANNExportParser",
-    "CANNTimelineParser",
-    "RelationParser",
-    "CANNAnalyzeParser",
-    "OperatorViewParser",
-    "TraceViewParser",
-    "KernelViewParser",
-    "TraceStepTimeParser",
-    "MemoryViewParser",
-    "IntegrateParser",
-    "CommunicationParser",
-)
 
 
 def _load(session: Path) -> tuple[dict[str, Any], dict[str, Any] | None]:
@@ -57,9 +40,6 @@ def analyse_session(session: Path, generation: Generation, *, fails: bool = Fals
     output = session / OUTPUT
     shutil.rmtree(output, ignore_errors=True)
     output.mkdir(mode=0o750)
-    logs = session / "logs"
-    logs.mkdir(mode=0o750, exist_ok=True)
-    log = logs / f"profiler_{time.strftime('%Y%m%d%H%M%S')}_{os.getpid()}_ProfilingParser.log"
     if generation.mode_in_message:
         messages.info(f"Start parsing profiling data in sync mode at: {session}")
     else:
@@ -68,21 +48,25 @@ def analyse_session(session: Path, generation: Generation, *, fails: bool = Fals
     info, record = _load(session)
     if not info:
         messages.warning("Failed to get profiler info json from file.")
-    lines = [f"{NOTE}", f"parsing {session}"]
+    lines = [NOTE, f"parsing {session}"]
     time.sleep(seconds)
     if fails or record is None:
-        messages.error(NO_MSPROF)
+        messages.error(f"Failed to export CANN Profiling data. Error msg: {generation.no_msprof}")
         stamp = time.strftime("%Y-%m-%d-%H:%M:%S")
         rank = info.get("rank_id", -1)
         say(f"[ERROR] {stamp} (PID:{os.getpid()}, Device:-1, RankID:{rank}) ERR04008 PROF resource not found\n")
-        for task in FAILED_TASKS:
-            messages.error(f"Task [{task}] run failed.")
-            lines.append(f"[ERROR] Task [{task}] run failed.")
+        for task in generation.tasks:
+            messages.error(generation.task_failed.format(task))
+            lines.append(f"[ERROR] {generation.task_failed.format(task)}")
     else:
         spent = timedelta(seconds=time.monotonic() - begun)
         messages.info(f"CANN profiling data parsed in a total time of {spent}")
         _write(session, output, info, record, generation)
-    log.write_text("".join(f"[{time.strftime('%Y-%m-%d-%H:%M:%S')}.000] [INFO] {line}\n" for line in lines), "utf-8")
+    if generation.logs:
+        stamp = time.strftime("%Y%m%d%H%M%S")
+        log = session / "logs" / f"profiler_{stamp}_{os.getpid()}_ProfilingParser.log"
+        log.parent.mkdir(mode=0o750, exist_ok=True)
+        log.write_text("\n".join(lines) + "\n", encoding="utf-8")
     _simplify(session, info, generation)
     if generation.done_file:
         (output / "analyse.done").touch(mode=0o640)

@@ -51,6 +51,8 @@ class StaticProfiler:
             self._messages.warning(
                 "Please use level1 or level2 if you want to collect aic metrics, reset aic metrics to None!"
             )
+        if self._generation.export_warning:
+            self._messages.warning("Invalid parameter export_type: None, reset it to text.")
         self._schedule = Schedule(settings.active, settings.warmup, self._static["start_step"], messages=self._messages)
         self._number = 0
         self._action = self._schedule.action(0)

@@ -121,7 +121,7 @@ class Session:
         record = {"note": NOTE, "device_data": device_data, "device": self.device, "world_size": self.world_size}
         self._fill(self._prof / "host" / RECORD, json.dumps(record | {"steps": steps}).encode(), done=False)
         self._json(f"profiler_info_{self.rank}.json", self.information, indent=4)
-        self._json("profiler_metadata.json", self._metadata())
+        self._json("profiler_metadata.json", self._metadata(), indent=None if self.generation.versions_in_info else 4)
 
     def schedule(self, recorded: Mapping[str, int]) -> None:
         """Remember the schedule and with it everything profiler_info says about the request."""
@@ -138,7 +138,7 @@ class Session:
             **({"_mstx": False} if generation.mstx else {}),
             "_data_simplification": static["data_simplification"],
             "record_op_args": False,
-            "_export_type": ["text"] if generation.versions_in_info else "text",
+            "_export_type": ["text"] if generation.export_list else "text",
             **({"_host_sys": []} if generation.device_column else {}),
             "_op_attr": False,
             "_gc_detect_threshold": None,

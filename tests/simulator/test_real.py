@@ -1,0 +1,235 @@
+"""The simulated host beside the real thing: profiles of real devices, and MindSpeed-MM's and torch_npu's own code.
+
+Wants PROFILER_SHARED (real profiles, the stand-in launcher), MINDSPEED_MM_ROOT, TORCH_NPU_ROOT, and REAL_STACK_PYTHON, an
+interpreter with torch (CPU), PyYAML and pydantic. Other generations of torch_npu are compared where their checkouts stand
+beside TORCH_NPU_ROOT, named by branch (v2.7.1-7.2.0).
+"""
+
+import csv
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mindspeed_mm_train_profiler.simulator.generations import TABLE, generation
+from mindspeed_mm_train_profiler.simulator.host import SimulatedHost
+
+Train = Callable[..., Any]
+REAL_RANK = Path(__file__).with_name("real_rank.py")
+
+
+def header(path: Path) -> list[str]:
+    with open(path, encoding="utf-8", newline="") as file:
+        return next(csv.reader(file))
+
+
+def keys(value: Any) -> Any:
+    """The shape of a JSON value."""
+    if isinstance(value, dict):
+        return {key: keys(inner) for key, inner in value.items()}
+    return type(value).__name__
+
+
+@pytest.mark.parametrize(
+    "case, torch_npu, profile",
+    [
+        ("text-level1/rank0_ascend_pt", "6.0.0", {"with_stack": True, "with_memory": True, "record_shapes": True}),
+        ("st-level2/rank_0_ascend_pt", "7.2.0", {"level": "level2", "with_memory": True, "record_shapes": True}),
+    ],
+)
+def test_tables_have_the_columns_of_real_ones(
+    case: str, torch_npu: str, profile: dict[str, Any], profiler_shared: Path, train: Train
+) -> None:
+    real = profiler_shared / "cases/profiles" / case / "ASCEND_PROFILER_OUTPUT"
+    ours = train(nproc=2, torch_npu=torch_npu, profile=profile).session() / "ASCEND_PROFILER_OUTPUT"
+    compared = set()
+    for table in ours.glob("*.csv"):
+        if (real / table.name).exists():
+            assert header(table) == header(real / table.name), table.name
+            compared.add(table.name)
+    assert compared >= {"step_trace_time.csv", "kernel_details.csv", "op_statistic.csv", "memory_record.csv"}
+    missing = {path.name for path in real.glob("*.csv")} - {path.name for path in ours.glob("*.csv")}
+    assert missing <= {"l2_cache.csv", "operator_details.csv"}  # l2_cache is nothing MindSpeed-MM can ask for
+
+
+@pytest.mark.parametrize(
+    "case, torch_npu", [("text-level1/rank0_ascend_pt", "6.0.0"), ("st-level2/rank_0_ascend_pt", "7.2.0")]
+)
+def test_json_files_have_the_shape_of_real_ones(case: str, torch_npu: str, profiler_shared: Path, train: Train) -> None:
+    real = profiler_shared / "cases/profiles" / case
+    ours = train(nproc=2, torch_npu=torch_npu, profile={"level": "level2"}).session()
+    theirs = json.loads((real / "profiler_info_0.json").read_text())
+    mine = json.loads((ours / "profiler_info_0.json").read_text())
+    theirs["rank_id"] = str(theirs["rank_id"])  # an int where torchrun did not set RANK
+    assert keys(mine) == keys(theirs)
+    for name in ("communication.json", "communication_matrix.json"):
+        other = json.loads((real / "ASCEND_PROFILER_OUTPUT" / name).read_text())
+        own = json.loads((ours / "ASCEND_PROFILER_OUTPUT" / name).read_text())
+        (theirs,), mine = other.values(), own["step2"]
+        assert set(mine) == set(theirs)
+        theirs, mine = theirs["collective"], mine["collective"]
+        assert ("Total Op Info" in mine) is ("Total Op Info" in theirs)
+        one, same = (next(v for k, v in group.items() if "reduce" in k.lower()) for group in (theirs, mine))
+        if name == "communication.json":
+            assert set(one["Communication Time Info"]) == set(same["Communication Time Info"])
+            bandwidth = one["Communication Bandwidth Info"]
+            assert {k: set(v) for k, v in bandwidth.items()} == {
+                k: set(v) for k, v in same["Communication Bandwidth Info"].items()
+            }
+        else:
+            assert set(next(iter(one.values()))) == set(next(iter(same.values())))
+            assert all(re.fullmatch(r"\w+-(top1|middle|bottom\d|total)@.+", key) for key in [*theirs, *mine])
+
+
+def generation_of(checkout: Path) -> dict[str, Any]:
+    """Fields of the generations table, read from torch_npu's own code."""
+    root = checkout / "torch_npu/profiler"
+
+    def text(name: str) -> str:
+        return (root / name).read_text(encoding="utf-8")
+
+    parser, messages = text("analysis/_profiling_parser.py"), text("analysis/prof_common_func/_constant.py")
+    config, interface = text("experimental_config.py"), text("profiler_interface.py")
+    info = messages.split("def print_info_msg")[1][:200]
+    simplify = parser.split("def simplify_data")[1][:1200]
+    return {
+        "utc_names": "utcnow()" in text("_profiler_path_creator.py"),
+        "utc_messages": "utcnow()" in info,
+        "mode_in_message": "sync'} mode at" in parser or '"sync"} mode at' in parser or "mode at: " in parser,
+        "done_file": "analyse.done" in parser,
+        "versions_in_info": "TORCH_NPU_VERSION" in interface,
+        "export_list": "_conver_export_type_to_list" in config or "_convert_export_type_to_list" in config,
+        "export_warning": bool(re.search(r"export_type: Union\[str, list\] = None", config)),
+        "mstx": "self._mstx =" in config,
+        "skip_first_wait": "skip_first_wait" in text("scheduler.py"),
+        "simplify_removes_framework": "fwk_path" in simplify,
+    }
+
+
+def checkouts(root: Path) -> dict[str, Path]:
+    """Generation -> checkout, of the given one and its neighbours."""
+    found = {}
+    for folder in sorted({root, *root.parent.glob("v*-*")}):
+        name = folder.name.rpartition("-")[2]
+        if name in TABLE and (folder / "torch_npu/profiler").is_dir():
+            found[name] = folder
+    return found
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", TABLE)
+def test_the_generations_table_is_what_the_code_says(name: str, torch_npu_root: Path) -> None:
+    folder = checkouts(torch_npu_root).get(name)
+    if folder is None:
+        pytest.skip(f"no checkout of torch_npu {name}")
+    row = generation(name)
+    facts = generation_of(folder)
+    assert facts == {key: getattr(row, key) for key in facts}
+
+
+VOLATILE = re.compile(
+    r"\d+:\d\d:\d\d\.\d+|\d{4}-\d\d-\d\d[ -]\d\d:\d\d:\d\d|\[\d+\]|PID:\d+|Device:[^,]+|RankID:[-\d]+|/\S+_ascend_pt"
+)
+# of the stand-in's filler data, or of its parser processes, and nothing a host would print
+FILLER = re.compile(
+    "collected data has been lost|Failed to get profiler info json|CANN localtime diff|stat: path should be|"
+    "command not found|ERR04008|Failed to export CANN Profiling data"
+)
+
+
+def spoken(output: str) -> list[str]:
+    """What profiler.py said, without times and numbers of processes, in the order of each kind."""
+    lines = [line.replace("|\b", "") for line in output.splitlines() if "profiler.py: " in line]
+    return sorted(VOLATILE.sub("*", line).strip() for line in lines if not FILLER.search(line))
+
+
+@pytest.mark.real
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["6.0.0", "7.2.0", "26.0.0", "26.1.0"])
+@pytest.mark.parametrize(
+    "iters, start, end, simplify, rank",
+    [(5, 2, 4, False, 0), (3, 2, 4, True, 0), (5, 2, 2, False, 1), (2, 2, 5, False, 0)],
+)
+def test_sessions_and_messages_are_those_of_the_real_code(
+    name: str,
+    iters: int,
+    start: int,
+    end: int,
+    simplify: bool,
+    rank: int,
+    mindspeed_mm_root: Path,
+    torch_npu_root: Path,
+    profiler_shared: Path,
+    host: SimulatedHost,
+    tmp_path: Path,
+) -> None:
+    folder, python = checkouts(torch_npu_root).get(name), os.environ.get("REAL_STACK_PYTHON")
+    if folder is None:
+        pytest.skip(f"no checkout of torch_npu {name}")
+    if not python:
+        pytest.skip("REAL_STACK_PYTHON is not set")
+    config = json.loads((mindspeed_mm_root / "mindspeed_mm/tools/tools.json").read_text(encoding="utf-8"))
+    config["profile"] |= {"enable": True, "ranks": [-1]}
+    config["profile"]["static_param"] |= {"start_step": start, "end_step": end, "data_simplification": simplify}
+    config["profile"]["static_param"]["save_path"] = "./collected"
+    tools = tmp_path / "tools.json"
+    tools.write_text(json.dumps(config))
+    entry = [str(mindspeed_mm_root / "pretrain_vlm.py"), "--train-iters", str(iters), "--mm-tool", str(tools)]
+    ranks = {"RANK": str(rank), "WORLD_SIZE": "2", "LOCAL_RANK": str(rank)}
+    sides = {}
+    for side, command, environment in (
+        (
+            "real",
+            [
+                *(python, str(REAL_RANK), str(profiler_shared / "tools/real_stack.py")),
+                *("--mm", str(mindspeed_mm_root), "--torch-npu", str(folder), "--ms", "20"),
+            ],
+            dict(os.environ),
+        ),
+        ("simulated", [str(host.path_dir / "rank")], host.environment(torch_npu=name, ms=20, parse_fails=True)),
+    ):
+        work = tmp_path / side
+        work.mkdir()
+        if side == "simulated":
+            text = (host.path_dir / "torchrun").read_text(encoding="utf-8").replace("launcher torchrun", "trainer")
+            (host.path_dir / "rank").write_text(text, encoding="utf-8")
+            (host.path_dir / "rank").chmod(0o755)
+        done = subprocess.run(
+            [*command, *entry],
+            cwd=work,
+            env={**environment, **ranks},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            timeout=100,
+        )
+        assert done.returncode == 0, done.stdout[-2000:]
+        (session,) = (work / "collected").glob("*")
+        sides[side] = (session, done.stdout)
+    (real, real_output), (ours, our_output) = sides["real"], sides["simulated"]
+    pattern = re.compile(r"(.+)_\d+_\d{17}_ascend_pt")
+    assert pattern.fullmatch(real.name)[1] == pattern.fullmatch(ours.name)[1]  # type: ignore[index]
+    assert {path.name.split("_")[0] for path in real.iterdir()} == {path.name.split("_")[0] for path in ours.iterdir()}
+    infos = [json.loads((side / f"profiler_info_{rank}.json").read_text()) for side in (real, ours)]
+    for info in infos:
+        info["config"]["common_config"]["activities"].sort()
+        for volatile in ("start_info", "end_info"):
+            info[volatile] = sorted(info[volatile])
+    assert infos[0] == infos[1]
+    metadata = [json.loads((side / "profiler_metadata.json").read_text()) for side in (real, ours)]
+    assert set(metadata[0]["ENV_VARIABLES"]) == set(metadata[1]["ENV_VARIABLES"])
+    raw = {
+        side.name: {re.sub(r"^PROF_[^/]+", "PROF", str(p.relative_to(side))) for p in side.rglob("*")}
+        for side in (real, ours)
+    }
+    controls = {n for n in raw[real.name] if "/data/" not in n and not n.startswith("logs")}
+    assert controls <= raw[ours.name] | {"ASCEND_PROFILER_OUTPUT"}, controls - raw[ours.name]
+    assert spoken(our_output) == spoken(real_output)
+    shutil.rmtree(tmp_path / "real")
