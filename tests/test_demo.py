@@ -1,0 +1,58 @@
+"""The demo, as a user runs it: every chain through a real client over stdio."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mindspeed_mm_train_profiler.simulator.demo import CHAINS, FAULTS
+from mindspeed_mm_train_profiler.tools import ALL
+
+SIX = {"detect_engine", "check_env", "build_config", "launch_training", "poll_status", "verify_output"}
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(200),
+    pytest.mark.skipif(not {spec.name for spec in ALL} >= SIX, reason="the tools are not all there yet"),
+]
+
+
+def demo(tmp_path: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    environment = {**os.environ, "TMPDIR": str(tmp_path), "HOME": str(tmp_path)}
+    return subprocess.run(
+        [sys.executable, "-m", "mindspeed_mm_train_profiler.cli", "demo", *words],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        stdin=subprocess.DEVNULL,
+        timeout=180,
+    )
+
+
+@pytest.mark.parametrize("chain", CHAINS)
+def test_a_chain_ends_complete(chain: str, tmp_path: Path) -> None:
+    done = demo(tmp_path, "--chain", chain, "--folder", str(tmp_path / "demo"))
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr
+    assert done.stderr == ""
+    first, last = done.stdout.split("\n")[2], done.stdout.strip().split("\n")[-2]
+    assert "SIMULATED" in first and "simulated" in last and "complete" in last
+    for tool in SIX:
+        assert f"] {tool} {{" in done.stdout
+    assert len(list((tmp_path / "demo/collected" / chain).glob("*_ascend_pt"))) == 2
+    assert "computing " in done.stdout and str(tmp_path / "demo/collected" / chain) in done.stdout
+
+
+def test_failures_are_told_as_failures(tmp_path: Path) -> None:
+    done = demo(tmp_path, "--failures")
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr
+    assert f"All {len(FAULTS)} failures were told as failures." in done.stdout
+    assert not list(tmp_path.glob("simulated-npu-demo-*"))  # nothing is left behind
+
+
+def test_it_speaks_chinese(tmp_path: Path) -> None:
+    done = demo(tmp_path, "--chain", "fsdp2", "--language", "zh")
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr
+    assert "模拟 NPU 主机" in done.stdout and "Chain 1" not in done.stdout
