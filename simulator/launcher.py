@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from types import FrameType
+from typing import NoReturn
 
 from mindspeed_mm_train_profiler.simulator import switches as switch_table
 from mindspeed_mm_train_profiler.simulator.barrier import VARIABLE, make_barrier
@@ -61,16 +62,14 @@ def parse(tool: str, argv: list[str]) -> Launch:
         key, equals, value = argv[index].partition("=")
         name = key.lstrip("-").replace("-", "_")
         index += 1
-        if not equals and name not in FLAGS and index < len(argv):
+        if not equals and name not in FLAGS:
+            if index >= len(argv) or argv[index].startswith("--"):  # an unset variable in the script
+                _usage(tool, f"argument --{name}: expected one argument")
             value = argv[index]
             index += 1
         options[name] = value
     if index >= len(argv):
-        sys.stderr.write(f"usage: {tool} [-h] [options] training_script ...\n")
-        sys.stderr.write(
-            f"{tool}: error: the following arguments are required: training_script, training_script_args\n"
-        )
-        raise SystemExit(2)
+        _usage(tool, "the following arguments are required: training_script, training_script_args")
     launch = Launch(tool, options, argv[index], argv[index + 1 :])
     try:
         if tool == "msrun":
@@ -84,9 +83,14 @@ def parse(tool: str, argv: list[str]) -> Launch:
             launch.nnodes = int(options.get("nnodes", "1").split(":")[-1])
         launch.node_rank = int(options.get("node_rank") or 0)
     except ValueError as error:
-        sys.stderr.write(f"{tool}: error: {error}\n")
-        raise SystemExit(2) from None
+        _usage(tool, str(error))
     return launch
+
+
+def _usage(tool: str, problem: str) -> NoReturn:
+    """End as argparse does."""
+    sys.stderr.write(f"usage: {tool} [-h] [options] training_script ...\n{tool}: error: {problem}\n")
+    raise SystemExit(2)
 
 
 def rank_environment(launch: Launch, local: int) -> dict[str, str]:

@@ -17,8 +17,10 @@ from typing import Any
 
 import pytest
 
+from mindspeed_mm_train_profiler.simulator.engines import EngineError, checkout_of, find_engine, read_job
 from mindspeed_mm_train_profiler.simulator.generations import TABLE, generation
 from mindspeed_mm_train_profiler.simulator.host import SimulatedHost
+from mindspeed_mm_train_profiler.simulator.launcher import parse
 
 Train = Callable[..., Any]
 REAL_RANK = Path(__file__).with_name("real_rank.py")
@@ -233,3 +235,49 @@ def test_sessions_and_messages_are_those_of_the_real_code(
     assert controls <= raw[ours.name] | {"ASCEND_PROFILER_OUTPUT"}, controls - raw[ours.name]
     assert spoken(our_output) == spoken(real_output)
     shutil.rmtree(tmp_path / "real")
+
+
+@pytest.mark.real
+def test_every_launch_of_a_release_is_read_as_the_real_code_reads_it(
+    profiler_shared: Path,
+    mindspeed_mm_root: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Launches as real bash produced them, with the engine and the iterations that MindSpeed-MM's own loaders found."""
+    root = mindspeed_mm_root.parent / "master"
+    if not root.is_dir():
+        pytest.skip("no checkout of the branch the launches were recorded from")
+    monkeypatch.chdir(root)
+    read, wrong = 0, []
+    for launch in json.loads((profiler_shared / "cases/truth/master.json").read_text(encoding="utf-8")):
+        if launch["category"] not in ("megatron", "fsdp2") or not launch["argv"] or launch["launcher"] == "python":
+            continue
+        try:
+            call = parse(launch["launcher"], launch["argv"][1:])
+        except SystemExit:
+            assert "expected one argument" in capsys.readouterr().err  # an unset variable lost an option's value
+            continue
+        if not Path(call.entry).is_file():
+            continue
+        engine = find_engine(Path(call.entry))
+        if engine is None:
+            continue  # pretrain_ae and others with a reader of their own
+        monkeypatch.setenv("WORLD_SIZE", str(call.world_size))
+        try:
+            iters: object = read_job(engine, call.args, checkout_of(Path(call.entry))).train_iters
+        except EngineError as error:
+            if "duplicate anchor" in str(error):
+                continue  # a shipped YAML that PyYAML refuses, here and in training
+            iters = f"{error.kind}: {error}"
+        read += 1
+        if (engine, iters, call.world_size) != (
+            launch["category"],
+            launch["train_iters"]["value"],
+            launch["world_size"],
+        ):
+            wrong.append(
+                (launch["script"], engine, iters, call.world_size, launch["train_iters"], launch["world_size"])
+            )
+    assert not wrong, wrong
+    assert read > 60
