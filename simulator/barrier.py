@@ -11,6 +11,7 @@ import tempfile
 import time
 
 VARIABLE = "SIMULATED_NPU_BARRIER"  # set by the launcher, not by people
+LAST_RANK = "SIMULATED_NPU_LAST_RANK"  # likewise: who prints the iteration lines where ranks were left out
 COUNTER = struct.Struct("<q")
 
 

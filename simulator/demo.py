@@ -22,6 +22,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.types import TextContent
 
+from mindspeed_mm_train_profiler.simulator import switches
 from mindspeed_mm_train_profiler.simulator.host import SimulatedHost, make_host
 from mindspeed_mm_train_profiler.simulator.messages import say
 from mindspeed_mm_train_profiler.simulator.sample import Checkout, make_checkout
@@ -156,6 +157,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--keep", action="store_true", help="keep the folder the demo worked in")
     parser.add_argument("--chain", action="append", choices=CHAINS, help="only this chain; repeatable")
     parser.add_argument("--failures", action="store_true", help="show what the tools say when things go wrong")
+    parser.add_argument("--switches", action="store_true", help="list the switches of the simulated host, and end")
     parser.add_argument("--folder", type=Path, help="work in this new folder instead of a temporary one (kept)")
     return parser
 
@@ -214,6 +216,10 @@ def main(argv: list[str]) -> int:
     """Entry point of the command; returns its exit code."""
     given = _parser().parse_args(argv)
     language: Language = given.language
+    if given.switches:
+        for name, (default, what) in switches.TABLE.items():
+            say(f"{switches.PREFIX + name:<30} {what} [{default}]")
+        return 0
     if given.folder:
         folder = given.folder.absolute()
         folder.mkdir(parents=True)

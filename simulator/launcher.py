@@ -22,7 +22,7 @@ from types import FrameType
 from typing import NoReturn
 
 from mindspeed_mm_train_profiler.simulator import switches as switch_table
-from mindspeed_mm_train_profiler.simulator.barrier import VARIABLE, make_barrier
+from mindspeed_mm_train_profiler.simulator.barrier import LAST_RANK, VARIABLE, make_barrier
 from mindspeed_mm_train_profiler.simulator.messages import say
 
 FLAGS = {"standalone", "no_python", "m", "module", "run_path", "help", "h"}
@@ -134,6 +134,8 @@ class Ranks:
         for local in range(count):
             command = [sys.executable, str(run), "trainer", launch.entry, *launch.args]
             environment = rank_environment(launch, local) | {VARIABLE: self.barrier}
+            if count < launch.nproc:  # the rank that would print is not there: the last one that is does
+                environment[LAST_RANK] = str(launch.node_rank * launch.nproc + count - 1)
             if log_dir is None:
                 self.processes.append(subprocess.Popen(command, env=environment))
                 continue

@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 
 from mindspeed_mm_train_profiler.simulator import switches as switch_table
-from mindspeed_mm_train_profiler.simulator.barrier import Barrier
+from mindspeed_mm_train_profiler.simulator.barrier import LAST_RANK, Barrier
 from mindspeed_mm_train_profiler.simulator.devices import occupied
 from mindspeed_mm_train_profiler.simulator.engines import EngineError, Job, checkout_of, find_engine, read_job
 from mindspeed_mm_train_profiler.simulator.messages import say
@@ -100,7 +100,8 @@ class Rank:
 
     def _log(self, iteration: int, elapsed: float) -> None:
         job = self.job
-        if iteration % job.log_interval or self.rank != (0 if job.engine == "fsdp2" else self.world_size - 1):
+        last = int(os.environ.get(LAST_RANK, self.world_size - 1))
+        if iteration % job.log_interval or self.rank != (0 if job.engine == "fsdp2" else last):
             return
         loss = 2.5 / (1 + 0.05 * iteration)
         line = f" [{datetime.now():%Y-%m-%d %H:%M:%S}] iteration {iteration:8d}/{job.train_iters:8d} |"

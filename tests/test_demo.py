@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from mindspeed_mm_train_profiler.simulator.demo import CHAINS, FAULTS
+from mindspeed_mm_train_profiler.simulator.switches import PREFIX, TABLE
 from mindspeed_mm_train_profiler.tools import ALL
 
 SIX = {"detect_engine", "check_env", "build_config", "launch_training", "poll_status", "verify_output"}
@@ -50,6 +51,12 @@ def test_failures_are_told_as_failures(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr
     assert f"All {len(FAULTS)} failures were told as failures." in done.stdout
     assert not list(tmp_path.glob("simulated-npu-demo-*"))  # nothing is left behind
+
+
+def test_the_switches_can_be_listed(tmp_path: Path) -> None:
+    done = demo(tmp_path, "--switches")
+    assert done.returncode == 0
+    assert {line.split()[0] for line in done.stdout.splitlines()} == {PREFIX + name for name in TABLE}
 
 
 def test_it_speaks_chinese(tmp_path: Path) -> None:

@@ -153,6 +153,13 @@ def test_training_can_end_early(train: Train) -> None:
     assert steps(done.session()) == ["2"]
 
 
+def test_fewer_ranks_can_be_started_than_the_launch_asks_for(train: Train) -> None:
+    done = train(nproc=8, max_ranks=2)
+    assert done.iterations() == [1, 2, 3, 4, 5, 6] and len(done.sessions()) == 2
+    (kernel,) = (done.session() / "ASCEND_PROFILER_OUTPUT").glob("communication_matrix.json")
+    assert '"0-7"' in kernel.read_text()  # the world is as large as asked
+
+
 def test_disabled_means_no_folder(train: Train) -> None:
     done = train(enable=False)
     assert done.code == 0 and not done.save.exists()
