@@ -11,6 +11,7 @@ from typing import Any
 from mindspeed_mm_train_profiler.simulator import switches as switch_table
 from mindspeed_mm_train_profiler.simulator.generations import generation
 from mindspeed_mm_train_profiler.simulator.parsing import analyse as parse
+from mindspeed_mm_train_profiler.simulator.parsing import exports_of
 
 DEVICE_NAME = "Ascend910B3 (simulated)"
 
@@ -39,4 +40,8 @@ def analyse(profiler_path: str, max_process_number: int | None = None, export_ty
     if not path.is_dir():
         sys.stdout.write(f"[ERROR] [{os.getpid()}] profiler.py: Call analyse failed. Exception: no such path: {path}\n")
         return
-    parse(path, generation(switches.torch_npu), fails=switches.parse_fails, seconds=switches.parse_s)
+    row = generation(switches.torch_npu)
+    asked = [export_type] if isinstance(export_type, str) else export_type or ["text"]
+    exports = exports_of(row, db=switches.db) if "text" in asked else frozenset()
+    exports |= {"db"} if "db" in asked else frozenset()
+    parse(path, row, exports=exports, fails=switches.parse_fails, seconds=switches.parse_s)

@@ -12,8 +12,9 @@ import time
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from mindspeed_mm_train_profiler.simulator.database import write_databases
 from mindspeed_mm_train_profiler.simulator.generations import Generation
 from mindspeed_mm_train_profiler.simulator.messages import Messages, say
 from mindspeed_mm_train_profiler.simulator.session import NOTE, RECORD
@@ -23,6 +24,13 @@ from mindspeed_mm_train_profiler.simulator.trace import write_trace
 from mindspeed_mm_train_profiler.simulator.workload import from_record
 
 OUTPUT = "ASCEND_PROFILER_OUTPUT"
+Exports = frozenset[Literal["text", "db"]]
+TEXT: Exports = frozenset({"text"})
+
+
+def exports_of(generation: Generation, *, db: bool) -> Exports:
+    """What a parse of text writes: the db files as well where CANN can, from torch_npu 7.2.0 on."""
+    return frozenset({"text", "db"}) if db and generation.mstx else TEXT
 
 
 def _load(session: Path) -> tuple[dict[str, Any], dict[str, Any] | None]:
@@ -33,7 +41,9 @@ def _load(session: Path) -> tuple[dict[str, Any], dict[str, Any] | None]:
     return info, json.loads(records[0].read_text(encoding="utf-8")) if records else None
 
 
-def analyse_session(session: Path, generation: Generation, *, fails: bool = False, seconds: float = 0.0) -> None:
+def analyse_session(
+    session: Path, generation: Generation, *, exports: Exports = TEXT, fails: bool = False, seconds: float = 0.0
+) -> None:
     """Parse one session in this process."""
     messages = Messages(generation)
     begun = time.monotonic()
@@ -61,7 +71,7 @@ def analyse_session(session: Path, generation: Generation, *, fails: bool = Fals
     else:
         spent = timedelta(seconds=time.monotonic() - begun)
         messages.info(f"CANN profiling data parsed in a total time of {spent}")
-        _write(session, output, info, record, generation)
+        _write(session, output, info, record, generation, exports)
     if generation.logs:
         stamp = time.strftime("%Y%m%d%H%M%S")
         log = session / "logs" / f"profiler_{stamp}_{os.getpid()}_ProfilingParser.log"
@@ -75,7 +85,14 @@ def analyse_session(session: Path, generation: Generation, *, fails: bool = Fals
     messages.info(f"All profiling data parsed in a total time of {timedelta(seconds=time.monotonic() - begun)}")
 
 
-def _write(session: Path, output: Path, info: dict[str, Any], record: dict[str, Any], generation: Generation) -> None:
+def _write(
+    session: Path,
+    output: Path,
+    info: dict[str, Any],
+    record: dict[str, Any],
+    generation: Generation,
+    exports: Exports,
+) -> None:
     config = info.get("config", {})
     common = config.get("common_config", {})
     level = config.get("experimental_config", {}).get("_profiler_level", "Level0")
@@ -97,8 +114,12 @@ def _write(session: Path, output: Path, info: dict[str, Any], record: dict[str, 
         world_size=record["world_size"],
     )
     # a step without work on the device stands in the trace and in no table, as with torch_npu
-    write_tables(output, replace(source, steps=[step for step in steps if step.kernels]))
-    write_trace(output / "trace_view.json", source)
+    worked = replace(source, steps=[step for step in steps if step.kernels])
+    if "text" in exports:
+        write_tables(output, worked)
+        write_trace(output / "trace_view.json", source)
+    if "db" in exports:
+        write_databases(output, worked)
     for prof in session.glob("PROF_*"):  # the CANN side's own results; data_simplification removes them
         results = prof / "mindstudio_profiler_output"
         results.mkdir(mode=0o750, exist_ok=True)
@@ -120,11 +141,13 @@ def _simplify(session: Path, info: dict[str, Any], generation: Generation) -> No
         shutil.rmtree(session / "FRAMEWORK", ignore_errors=True)
 
 
-def analyse(path: Path, generation: Generation, *, fails: bool = False, seconds: float = 0.0) -> int:
+def analyse(
+    path: Path, generation: Generation, *, exports: Exports = TEXT, fails: bool = False, seconds: float = 0.0
+) -> int:
     """Offline: a session, or a folder whose direct children are sessions. Returns how many were parsed."""
     candidates = [path] if _is_session(path) else sorted(child for child in path.iterdir() if _is_session(child))
     for session in candidates:
-        analyse_session(session, generation, fails=fails, seconds=seconds)
+        analyse_session(session, generation, exports=exports, fails=fails, seconds=seconds)
     return len(candidates)
 
 

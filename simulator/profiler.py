@@ -10,7 +10,7 @@ from typing import Protocol
 from mindspeed_mm_train_profiler.simulator.engines import EngineError, ProfileSettings
 from mindspeed_mm_train_profiler.simulator.generations import generation
 from mindspeed_mm_train_profiler.simulator.messages import Messages
-from mindspeed_mm_train_profiler.simulator.parsing import analyse_session
+from mindspeed_mm_train_profiler.simulator.parsing import analyse_session, exports_of
 from mindspeed_mm_train_profiler.simulator.schedule import STOPPED_IN, Action, Schedule
 from mindspeed_mm_train_profiler.simulator.session import Session
 from mindspeed_mm_train_profiler.simulator.switches import Switches
@@ -130,6 +130,7 @@ class StaticProfiler:
             analyse_session(
                 session.path,
                 self._generation,
+                exports=exports_of(self._generation, db=self._switches.db),
                 fails=self._switches.parse_fails,
                 seconds=self._switches.parse_s,
             )

@@ -29,6 +29,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "NO_DEVICE_DATA": ("", "1: the device records nothing (host data only, no message)"),
     "PARSE_FAILS": ("", "1: online parsing fails as it does without msprof on PATH"),
     "PARSE_S": ("0", "seconds that online parsing takes"),
+    "DB": ("", "1: CANN exports the db files as well (torch_npu 7.2.0 and later write them then)"),
     "SAVE_FAILS": ("", "1: saving the checkpoint after the last iteration fails"),
     "SMI": ("", "what npu-smi does: 8005 | empty | hang | busy (a foreign process on device 0) | exit:N"),
 }
@@ -55,6 +56,7 @@ class Switches:
     no_device_data: bool
     parse_fails: bool
     parse_s: float
+    db: bool
     save_fails: bool
     smi: str | None
 

@@ -2,7 +2,9 @@
 
 import csv
 import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +139,32 @@ def test_data_simplification(simplify: bool, torch_npu: str, framework: bool, tr
     session = train(profile={"data_simplification": simplify}, torch_npu=torch_npu).session()
     assert bool(list(session.glob("PROF_*/mindstudio_profiler_output"))) is not simplify
     assert (session / "FRAMEWORK").is_dir() is framework
+
+
+def test_the_db_comes_with_the_text_where_cann_can(train: Train) -> None:
+    output = train(nproc=2, db=True).session() / "ASCEND_PROFILER_OUTPUT"
+    steps = table(output / "step_trace_time.csv")
+    with closing(sqlite3.connect(output / "analysis.db")) as db:
+        rows = db.execute("SELECT step, computing, free FROM StepTraceTime").fetchall()
+        assert db.execute("SELECT count(*) FROM CommAnalyzerTime").fetchone()[0] == 6
+    assert [(row["Step"], float(row["Computing"]), float(row["Free"])) for row in steps] == rows
+    with closing(sqlite3.connect(output / "ascend_pytorch_profiler_0.db")) as db:
+        assert [row[0] for row in db.execute("SELECT id FROM STEP_TIME")] == [2, 3]
+        assert db.execute("SELECT * FROM RANK_DEVICE_MAP").fetchall() == [(0, 0)]
+        kernels = db.execute("SELECT count(*) FROM TASK JOIN COMPUTE_TASK_INFO USING (globalTaskId)").fetchone()[0]
+    assert kernels == len([row for row in table(output / "kernel_details.csv") if row["Name"][:5] != "hcom_"])
+
+
+def test_old_generations_write_no_db_beside_the_text(train: Train) -> None:
+    output = train(torch_npu="7.1.0", db=True).session() / "ASCEND_PROFILER_OUTPUT"
+    assert not list(output.glob("*.db"))
+
+
+def test_offline_parsing_to_a_db_writes_nothing_else(train: Train) -> None:
+    done = train(profile={"analyse_flag": False})
+    assert analyse(done.save, generation("26.0.0"), exports=frozenset({"db"})) == 1
+    names = {path.name for path in (done.session() / "ASCEND_PROFILER_OUTPUT").iterdir()}
+    assert names == {"ascend_pytorch_profiler_0.db", "analysis.db", "analyse.done"}
 
 
 def test_offline_parsing_finds_sessions_one_level_down(train: Train, capsys: pytest.CaptureFixture[str]) -> None:

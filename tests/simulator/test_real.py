@@ -10,8 +10,10 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +89,21 @@ def test_json_files_have_the_shape_of_real_ones(case: str, torch_npu: str, profi
         else:
             assert set(next(iter(one.values()))) == set(next(iter(same.values())))
             assert all(re.fullmatch(r"\w+-(top1|middle|bottom\d|total)@.+", key) for key in [*theirs, *mine])
+
+
+def test_the_databases_have_the_columns_of_real_ones(profiler_shared: Path, train: Train) -> None:
+    real = profiler_shared / "cases/profiles/db-level1/rank0_ascend_pt/ASCEND_PROFILER_OUTPUT"
+    ours = train(nproc=2, db=True, torch_npu="7.2.0").session() / "ASCEND_PROFILER_OUTPUT"
+
+    def columns(path: Path) -> dict[str, list[str]]:
+        with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as db:
+            tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+            return {name: [row[1] for row in db.execute(f"PRAGMA table_info({name})")] for name in tables}
+
+    for name in ("ascend_pytorch_profiler_0.db", "analysis.db"):
+        theirs, mine = columns(real / name), columns(ours / name)
+        for table, names in mine.items():
+            assert [n for n in names if n != "deviceId" or table != "StepTraceTime"] == theirs[table], table
 
 
 def generation_of(checkout: Path) -> dict[str, Any]:
