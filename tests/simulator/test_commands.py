@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import mindspeed_mm_train_profiler as package
-from mindspeed_mm_train_profiler.simulator import launcher, switches
+from mindspeed_mm_train_profiler.simulator import launch_call, switches
 from mindspeed_mm_train_profiler.simulator.host import SimulatedHost
 from mindspeed_mm_train_profiler.simulator.npu_smi import info
 
@@ -116,18 +116,18 @@ def test_the_shipped_commands_run_with_the_standard_library_alone(name: str, tmp
 
 
 def test_launcher_options() -> None:
-    launch = launcher.parse(
+    launch = launch_call.parse(
         "torchrun", ["--nproc_per_node", "4", "--nnodes=2", "--node-rank", "1", "--standalone", "a.py", "--nproc", "9"]
     )
     assert (launch.world_size, launch.node_rank, launch.entry, launch.args) == (8, 1, "a.py", ["--nproc", "9"])
-    assert launcher.rank_environment(launch, 2)["RANK"] == "6"
-    workers = launcher.parse("msrun", ["--worker_num", "16", "--local_worker_num", "8", "--join=True", "b.py"])
+    assert launch_call.rank_environment(launch, 2)["RANK"] == "6"
+    workers = launch_call.parse("msrun", ["--worker_num", "16", "--local_worker_num", "8", "--join=True", "b.py"])
     assert (workers.nproc, workers.nnodes, workers.options["join"]) == (8, 2, "True")
 
 
 def test_a_launch_without_entry_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
-        launcher.parse("torchrun", ["--nproc_per_node", "2"])
+        launch_call.parse("torchrun", ["--nproc_per_node", "2"])
     assert stopped.value.code == 2
     assert "required: training_script" in capsys.readouterr().err
 

@@ -22,7 +22,7 @@ import pytest
 from mindspeed_mm_train_profiler.simulator.engines import EngineError, checkout_of, find_engine, read_job
 from mindspeed_mm_train_profiler.simulator.generations import TABLE, generation
 from mindspeed_mm_train_profiler.simulator.host import SimulatedHost
-from mindspeed_mm_train_profiler.simulator.launcher import parse
+from mindspeed_mm_train_profiler.simulator.launch_call import parse
 
 Train = Callable[..., Any]
 REAL_RANK = Path(__file__).with_name("real_rank.py")
