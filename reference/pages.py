@@ -8,11 +8,14 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from mindspeed_mm_train_profiler.reference import clients
+from mindspeed_mm_train_profiler.reference import clients, codes, commands, tools
 from mindspeed_mm_train_profiler.skill.wording import LANGUAGES, Language
 
 PARTS: dict[str, Callable[[Language], str]] = {
     "clients": clients.render,
+    "codes": codes.render,
+    "commands": commands.render,
+    "tools": tools.render,
 }
 
 _MARKED = re.compile(r"(<!-- generated:(?P<name>[a-z-]+) -->\n).*?(<!-- /generated -->)", re.DOTALL)
