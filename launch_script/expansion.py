@@ -1,0 +1,340 @@
+"""Words: quoting, ``$``-expansions and substitutions, with the bytes each character came from."""
+
+import re
+from dataclasses import replace
+from typing import Any
+
+from mindspeed_mm_train_profiler.errors import Note
+from mindspeed_mm_train_profiler.launch_script import arithmetic, patterns
+from mindspeed_mm_train_profiler.launch_script.plan import Word
+from mindspeed_mm_train_profiler.launch_script.state import Shell, Var
+from mindspeed_mm_train_profiler.launch_script.syntax import decode
+from mindspeed_mm_train_profiler.launch_script.values import Frag, Value, clip, expanded, known, plain, text_of, words
+
+EXPANSIONS = {
+    "simple_expansion",
+    "expansion",
+    "command_substitution",
+    "arithmetic_expansion",
+    "process_substitution",
+}
+QUOTES = {"string", "raw_string", "ansi_c_string", "translated_string"}
+BREAK = Frag("\n", split=True)
+"""Between the elements of ``"$@"`` and ``"${array[@]}"``: each is a word of its own."""
+PARAMETER = re.compile(r"^\$\{([#!]?)([A-Za-z_]\w*|[0-9]+|[@*#?$!-])(\[[^\]]*\])?(.*)\}$", re.S)
+OPERATOR = re.compile(r"^(:-|:=|:\+|:\?|-|=|\+|\?|##|#|%%|%|//|/#|/%|/|:|\^\^|\^|,,|,|@)")
+RUN_TIME = {"?", "$", "!", "-", "_", "RANDOM", "SECONDS", "PPID", "BASHPID", "LINENO", "EPOCHSECONDS"}
+ANSI = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "v": "\v"}
+
+
+def line_of(node: Any) -> int:
+    return int(node.start_point[0]) + 1
+
+
+def literal(shell: Shell, start: int, end: int, line: int, *, quoted: bool) -> Value:
+    """Raw text of the script between two bytes, backslashes undone; each run keeps its own position."""
+    data = shell.source.text
+    result: list[Frag] = []
+    begin = position = start
+
+    def flush(upto: int) -> None:
+        if upto > begin:
+            here = line + data.count(b"\n", start, begin)
+            result.append(Frag(decode(data[begin:upto]), shell.source.piece(begin, upto, here), quoted=quoted))
+
+    while position < end:
+        if data[position] != 0x5C or position + 1 >= end:
+            position += 1
+            continue
+        following = data[position + 1 : position + 2]
+        if following == b"\n":  # a continued line vanishes
+            flush(position)
+            position += 2
+            begin = position
+        elif following == b" " and data[position + 2 : position + 3] == b"\n" and b"\r" in shell.source.data:
+            flush(position)  # the blank stands for a CR: read as the author meant it (a note tells)
+            position += 3
+            begin = position
+        elif quoted and following not in b'$`"\\':
+            position += 2
+        else:
+            flush(position)
+            begin = position + 1
+            position += 2
+    flush(end)
+    return tuple(result)
+
+
+def stretch(shell: Shell, node: Any, start: int, end: int, *, quoted: bool) -> Value:
+    """Everything between two bytes of a node: expansions and quotes evaluated, the rest literal."""
+    result: list[Frag] = []
+    position = start
+    for child in node.children:
+        if child.start_byte < position or child.end_byte > end or not (inner := _inner(child, quoted)):
+            continue
+        for part in inner:
+            if part.start_byte > position:
+                result += literal(shell, position, part.start_byte, line_of(node), quoted=quoted)
+            result += value(shell, part, quoted=quoted)
+            position = part.end_byte
+    if end > position:
+        result += literal(shell, position, end, line_of(node), quoted=quoted)
+    return clip(tuple(result))
+
+
+def _inner(child: Any, quoted: bool) -> list[Any]:
+    """The nodes below that are not plain text."""
+    if child.type in EXPANSIONS or (child.type in QUOTES and not quoted):
+        return [child]
+    if child.type in {"concatenation", "word", "string", "subscript", "variable_assignment", "string_content"}:
+        return [part for sub in child.children for part in _inner(sub, quoted)]
+    return []
+
+
+def value(shell: Shell, node: Any, *, quoted: bool = False) -> Value:
+    """The value of a word node."""
+    shell.record.step()
+    kind = node.type
+    if kind == "string":
+        inside = stretch(shell, node, node.start_byte + 1, node.end_byte - 1, quoted=True)
+        return inside or (Frag("", quoted=True),)
+    if kind == "raw_string":
+        start, end = node.start_byte + 1, node.end_byte - 1
+        span = shell.source.piece(start, end, line_of(node))
+        return (Frag(decode(shell.source.text[start:end]), span, quoted=True),)
+    if kind == "ansi_c_string":
+        return _ansi(shell, node)
+    if kind == "translated_string":
+        return value(shell, node.children[-1], quoted=quoted)
+    if kind == "simple_expansion":
+        return parameter(shell, node, shell.source.raw(node)[1:], quoted=quoted)
+    if kind == "expansion":
+        return _braced(shell, node, quoted=quoted)
+    if kind == "command_substitution":
+        from mindspeed_mm_train_profiler.launch_script.substitution import substitute
+
+        return tuple(replace(f, quoted=quoted, split=not quoted) for f in substitute(shell, node))
+    if kind == "arithmetic_expansion":
+        return tuple(replace(f, quoted=quoted) for f in _arithmetic(shell, node))
+    if kind == "process_substitution":
+        return shell.record.unknown(shell.source.raw(node), shell.source, node, Note("runs_a_command", {}))
+    if kind in {"concatenation", "word", "number", "variable_name", "command_name", "subscript"} or node.children:
+        return _tilde(shell, stretch(shell, node, node.start_byte, node.end_byte, quoted=quoted))
+    return _tilde(shell, literal(shell, node.start_byte, node.end_byte, line_of(node), quoted=quoted))
+
+
+def _tilde(shell: Shell, found: Value) -> Value:
+    if found and found[0].span and not found[0].quoted and found[0].text.startswith("~"):
+        home = shell.text("HOME")
+        if home and (found[0].text == "~" or found[0].text.startswith("~/")):
+            return (Frag(home), found[0].cut(1, len(found[0].text)), *found[1:])
+    return found
+
+
+def _ansi(shell: Shell, node: Any) -> Value:
+    raw = shell.source.raw(node)[2:-1]
+    if "\\" not in raw:
+        return (Frag(raw, shell.source.piece(node.start_byte + 2, node.end_byte - 1, line_of(node)), quoted=True),)
+    done = re.sub(
+        r"\\(x[0-9a-fA-F]{1,2}|[0-7]{1,3}|.)",
+        lambda m: (
+            chr(int(m[1][1:], 16))
+            if m[1][0] == "x" and len(m[1]) > 1
+            else chr(int(m[1], 8))
+            if m[1][0] in "01234567"
+            else ANSI.get(m[1], m[1])
+        ),
+        raw,
+        flags=re.S,
+    )
+    return (Frag(done, quoted=True),)
+
+
+def parameter(shell: Shell, node: Any, name: str, *, quoted: bool) -> Value:
+    """``$name``: variables, positional and special parameters."""
+    here = shell.source.span(node)
+    if name.isdigit():
+        if name == "0":
+            return (Frag(shell.zero, quoted=quoted, split=not quoted),)
+        number = int(name)
+        given = shell.arguments[number - 1] if 0 < number <= len(shell.arguments) else ()
+        return expanded(given, None, here, quoted=quoted)
+    if name in {"@", "*"}:
+        return _elements(shell.arguments, node, shell, quoted=quoted)
+    if name == "#":
+        return plain(str(len(shell.arguments)))
+    if name in RUN_TIME and (name == "?" or name not in shell.variables):
+        return shell.record.unknown(shell.source.raw(node), shell.source, node, Note("known_at_run_time", {}))
+    if name == "PWD" and name not in shell.variables:
+        return (
+            plain(str(shell.cwd))
+            if shell.cwd
+            else shell.record.unknown("$PWD", shell.source, node, Note("known_at_run_time", {}))
+        )
+    if name == "BASH_SOURCE":
+        return plain(str(shell.source.path))
+    var = shell.variables.get(name)
+    if var is None:
+        return (Frag("", quoted=True),) if quoted else ()
+    result = expanded(var.value, var.binding(name), here, quoted=quoted)
+    return result or ((Frag("", quoted=True),) if quoted else ())
+
+
+def _elements(items: tuple[Value, ...], node: Any, shell: Shell, *, quoted: bool) -> Value:
+    result: list[Frag] = []
+    here = shell.source.span(node)
+    for index, item in enumerate(items):
+        if index:
+            result.append(BREAK)
+        result += expanded(item, None, here, quoted=quoted) or ((Frag("", quoted=True),) if quoted else ())
+    return tuple(result)
+
+
+def _braced(shell: Shell, node: Any, *, quoted: bool) -> Value:
+    """``${...}``."""
+    raw = shell.source.raw(node)
+    found = PARAMETER.match(raw)
+    if not found:
+        return shell.record.unknown(raw, shell.source, node, Note("expansion_not_read", {}))
+    prefix, name, index, rest = found.groups()
+    if prefix == "!":
+        target = shell.text(name)
+        if rest or index or not target:
+            return shell.record.unknown(raw, shell.source, node, Note("expansion_not_read", {}))
+        return parameter(shell, node, target, quoted=quoted)
+    if index is not None:
+        current = _subscript(shell, node, name, index[1:-1], quoted=quoted, counted=prefix == "#")
+        if current is None:
+            return shell.record.unknown(raw, shell.source, node, Note("expansion_not_read", {}))
+    elif prefix == "#":
+        current = parameter(shell, node, name, quoted=True)
+        if not known(current):
+            return shell.record.unknown(raw, shell.source, node, Note("depends_on_unknown", {}))
+        return plain(str(len(text_of(current))))
+    else:
+        current = parameter(shell, node, name, quoted=quoted)
+    if not rest:
+        return current
+    return _operate(shell, node, name, current, rest, index is not None, quoted=quoted)
+
+
+def _subscript(shell: Shell, node: Any, name: str, index: str, *, quoted: bool, counted: bool) -> Value | None:
+    if name == "BASH_SOURCE":
+        return plain(str(shell.source.path))
+    var = shell.variables.get(name)
+    items = () if var is None else var.array if var.array is not None else (var.value,)
+    if index in {"@", "*"}:
+        return plain(str(len(items))) if counted else _elements(items, node, shell, quoted=quoted)
+    try:
+        number = arithmetic.evaluate(index.lstrip("$"), shell.text)
+    except arithmetic.Unknown:
+        return None
+    chosen = items[number] if -len(items) <= number < len(items) else ()
+    if counted:
+        return plain(str(len(text_of(chosen))))
+    return expanded(chosen, None, shell.source.span(node), quoted=quoted)
+
+
+def _operate(shell: Shell, node: Any, name: str, current: Value, rest: str, array: bool, *, quoted: bool) -> Value:
+    """The operator of ``${name<op>word}``."""
+    raw = shell.source.raw(node)
+    found = OPERATOR.match(rest)
+    if not found:
+        return shell.record.unknown(raw, shell.source, node, Note("expansion_not_read", {}))
+    operator = found.group(1)
+    start = node.end_byte - 1 - len(rest.encode("utf-8", "surrogateescape")) + len(operator)
+    is_set = name in shell.variables or (name.isdigit() and 0 < int(name) <= len(shell.arguments)) or name in "@*#?$!-0"
+    empty = not text_of(current) and known(current)
+    if operator in {":-", ":=", "-", "=", ":+", "+", ":?", "?"}:
+        if not known(current):
+            return shell.record.unknown(raw, shell.source, node, Note("depends_on_unknown", {}))
+        absent = not is_set or (operator[0] == ":" and empty)
+        if operator in {":+", "+"}:
+            return () if absent else stretch(shell, node, start, node.end_byte - 1, quoted=quoted)
+        if not absent:
+            return current
+        if operator in {":?", "?"}:
+            return shell.record.unknown(raw, shell.source, node, Note("must_be_given", {"name": name}))
+        word = stretch(shell, node, start, node.end_byte - 1, quoted=quoted)
+        if operator in {":=", "="}:
+            shell.assign(name, Var(word, right_side=None, assignment=shell.source.span(node)))
+        return tuple(replace(f, split=not quoted and not f.quoted) for f in word) or (
+            (Frag("", quoted=True),) if quoted else ()
+        )
+    if array or not known(current):
+        return shell.record.unknown(raw, shell.source, node, Note("depends_on_unknown", {}))
+    done = _edit(shell, node, operator, text_of(current), start)
+    if done is None:
+        return shell.record.unknown(raw, shell.source, node, Note("expansion_not_read", {}))
+    return (Frag(done, quoted=quoted, split=not quoted),)
+
+
+def _edit(shell: Shell, node: Any, operator: str, text: str, start: int) -> str | None:
+    """Operators that change the text: patterns, substrings, case."""
+    operand = stretch(shell, node, start, node.end_byte - 1, quoted=False)
+    if not known(operand):
+        return None
+    word = text_of(operand)
+    if operator in {"#", "##", "%", "%%"}:
+        return patterns.strip(operator, text, word)
+    if operator in {"/", "//", "/#", "/%"}:
+        pattern, _, replacement = _split_unescaped(shell, node, start, word)
+        return patterns.substitute(operator, text, pattern, replacement)
+    if operator == ":":
+        parts = word.split(":")
+        try:
+            offset = arithmetic.evaluate(parts[0], shell.text)
+            length = arithmetic.evaluate(parts[1], shell.text) if len(parts) > 1 else None
+        except arithmetic.Unknown:
+            return None
+        tail = text[offset:] if offset >= 0 or -offset <= len(text) else ""
+        return tail if length is None else tail[:length]
+    if operator in {"^^", ",,"} and not word:
+        return text.upper() if operator == "^^" else text.lower()
+    if operator in {"^", ","} and not word and text:
+        return (text[0].upper() if operator == "^" else text[0].lower()) + text[1:]
+    return None
+
+
+def _split_unescaped(shell: Shell, node: Any, start: int, word: str) -> tuple[str, str, str]:
+    raw = decode(shell.source.text[start : node.end_byte - 1])
+    found = re.match(r"((?:\\.|[^\\/])*)/?", raw, re.S)
+    size = len(re.sub(r"\\(.)", r"\1", found.group(1), flags=re.S)) if found else len(word)
+    return word[:size], "/", word[size + 1 :]
+
+
+def _arithmetic(shell: Shell, node: Any) -> Value:
+    raw = shell.source.raw(node)
+    head, tail = (3, 2) if raw.startswith("$((") else (2, 1)
+    inside = _arithmetic_text(shell, node, node.start_byte + head, node.end_byte - tail)
+    if inside is None:
+        return shell.record.unknown(raw, shell.source, node, Note("depends_on_unknown", {}))
+    try:
+        return plain(str(arithmetic.evaluate(inside, shell.text)))
+    except (arithmetic.Unknown, RecursionError):
+        return shell.record.unknown(raw, shell.source, node, Note("arithmetic_not_known", {"expression": inside[:80]}))
+
+
+def _arithmetic_text(shell: Shell, node: Any, start: int, end: int) -> str | None:
+    """The expression with its ``$`` expansions done; None where one is not known."""
+    found: list[Any] = []
+    stack = list(reversed(node.children))
+    while stack:
+        child = stack.pop()
+        if child.type in EXPANSIONS:
+            found.append(child)
+        else:
+            stack.extend(reversed(child.children))
+    text, position = "", start
+    for child in found:
+        part = value(shell, child, quoted=True)
+        if not known(part):
+            return None
+        text += decode(shell.source.text[position : child.start_byte]) + text_of(part)
+        position = child.end_byte
+    return (text + decode(shell.source.text[position:end])).replace("\\\n", "").replace('"', "")
+
+
+def word_list(shell: Shell, node: Any) -> list[Word]:
+    """The arguments that one written word becomes."""
+    return words(value(shell, node), line_of(node), shell.source.span(node))

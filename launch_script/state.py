@@ -1,0 +1,168 @@
+"""What the evaluator carries: one shell's variables and place, and the record that all shells of a script share."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mindspeed_mm_train_profiler.errors import Note
+from mindspeed_mm_train_profiler.launch_script.plan import (
+    Binding,
+    LauncherCall,
+    SourceFile,
+    Span,
+    Unresolved,
+    Word,
+    WorldChange,
+)
+from mindspeed_mm_train_profiler.launch_script.syntax import Source
+from mindspeed_mm_train_profiler.launch_script.values import Value, known, plain, text_of
+
+MAX_STEPS = 150_000
+"""Tree nodes evaluated for one script; real ones need a few thousand."""
+MAX_DEPTH = 24
+"""Nesting of functions, sourced files, followed scripts and quoted programs."""
+MAX_CALLS = 64
+
+
+class OutOfBudget(Exception):
+    """The script asks for more evaluation than any real one; what was read so far stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Var:
+    """A variable. ``array`` is None for a plain one."""
+
+    value: Value
+    array: tuple[Value, ...] | None = None
+    exported: bool = False
+    assignment: Span | None = None
+    right_side: Span | None = None
+
+    def binding(self, name: str) -> Binding:
+        return Binding(name, text_of(self.value), self.right_side, self.assignment)
+
+
+@dataclass(slots=True)
+class Record:
+    """Shared by all shells of one reading."""
+
+    calls: list[LauncherCall] = field(default_factory=list)
+    world: list[WorldChange] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    files: dict[Path, SourceFile] = field(default_factory=dict)
+    sources: dict[Path, Source] = field(default_factory=dict)
+    reasons: dict[str, Unresolved] = field(default_factory=dict)
+    generated: dict[Path, int] = field(default_factory=dict)
+    missing_sources: list[tuple[Path, int]] = field(default_factory=list)
+    set_env: list[Path] = field(default_factory=list)
+    commands: list[tuple[str, ...]] = field(default_factory=list)
+    """Words of the commands met, for telling what a script without a launcher does; bounded."""
+    python: str | None = None
+    steps: int = 0
+    launched: bool = False
+
+    def step(self) -> None:
+        self.steps += 1
+        if self.steps > MAX_STEPS:
+            raise OutOfBudget
+
+    def unknown(self, raw: str, source: Source, node: Any, note: Note) -> Value:
+        """A value that reading cannot know: its own source text, marked, with the reason kept."""
+        shown = raw if len(raw) <= 200 else raw[:197] + "..."
+        self.reasons.setdefault(shown, Unresolved(shown, source.path, node.start_point[0] + 1, note))
+        return plain(shown, known=False)
+
+
+@dataclass(slots=True)
+class Shell:
+    """One shell: the script's own, a subshell, a branch that may or may not be taken."""
+
+    record: Record
+    source: Source
+    cwd: Path | None
+    variables: dict[str, Var] = field(default_factory=dict)
+    functions: dict[str, tuple[Source, Any]] = field(default_factory=dict)
+    arguments: tuple[Value, ...] = ()
+    zero: str = "bash"
+    certain: bool = True
+    exited: bool = False
+    returned: bool = False
+    depth: int = 0
+    output: list[Value] | None = None
+    """Where ``echo`` goes while a command substitution is evaluated; None: nobody listens."""
+    background: bool = False
+    in_pipe: bool = False
+    log: Word | None = None
+    quoted_at: Span | None = None
+    locals: list[dict[str, Var | None]] = field(default_factory=list)
+
+    def fork(self, **changes: Any) -> "Shell":
+        """A copy whose variables change apart from this one's."""
+        copy = Shell(
+            self.record,
+            self.source,
+            self.cwd,
+            dict(self.variables),
+            dict(self.functions),
+            self.arguments,
+            self.zero,
+            self.certain,
+            self.exited,
+            self.returned,
+            self.depth,
+            self.output,
+            self.background,
+            self.in_pipe,
+            self.log,
+            self.quoted_at,
+            [],
+        )
+        for name, value in changes.items():
+            setattr(copy, name, value)
+        return copy
+
+    def stopped(self) -> bool:
+        return self.exited or self.returned
+
+    def text(self, name: str) -> str | None:
+        """A variable's text, "" where unset, None where it is not known."""
+        var = self.variables.get(name)
+        if var is None:
+            return ""
+        return text_of(var.value) if known(var.value) else None
+
+    def assign(self, name: str, var: Var) -> None:
+        self.variables[name] = var
+
+    def exported(self) -> dict[str, str]:
+        """Exported variables whose value is known."""
+        return {n: text_of(v.value) for n, v in self.variables.items() if v.exported and known(v.value)}
+
+
+def merge(into: Shell, branches: list[Shell]) -> None:
+    """After a condition that is not known: what all surviving branches agree on stays, the rest is unknown."""
+    alive = [branch for branch in branches if not branch.stopped()]
+    if not alive:
+        into.exited = all(branch.exited for branch in branches)
+        into.returned = not into.exited
+        return
+    names = {name for branch in alive for name in branch.variables}
+    for name in names:
+        found = [branch.variables.get(name) for branch in alive]
+        first = next(var for var in found if var is not None)
+        same = all(
+            var is not None and text_of(var.value) == text_of(first.value) and var.array == first.array for var in found
+        )
+        if same:
+            into.variables[name] = first
+        else:
+            shown = f"${{{name}}}"
+            line = first.assignment.line if first.assignment else 0
+            why = Note("differs_by_branch", {"name": name})
+            into.record.reasons.setdefault(shown, Unresolved(shown, into.source.path, line, why))
+            into.variables[name] = Var(plain(shown, known=False), exported=first.exported)
+    into.functions.update({name: body for branch in alive for name, body in branch.functions.items()})
+    if any(branch.cwd != alive[0].cwd for branch in alive):
+        into.cwd = None
+    else:
+        into.cwd = alive[0].cwd

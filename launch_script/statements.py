@@ -1,0 +1,318 @@
+"""Statements: what bash would do with them, followed only as far as reading can know."""
+
+from typing import Any
+
+from mindspeed_mm_train_profiler.errors import Note
+from mindspeed_mm_train_profiler.launch_script import conditions, patterns
+from mindspeed_mm_train_profiler.launch_script.commands import run_command
+from mindspeed_mm_train_profiler.launch_script.expansion import line_of, value, word_list
+from mindspeed_mm_train_profiler.launch_script.plan import Word
+from mindspeed_mm_train_profiler.launch_script.state import Shell, Var, merge
+from mindspeed_mm_train_profiler.launch_script.substitution import FILTERS, opaque, say
+from mindspeed_mm_train_profiler.launch_script.values import Value, known, plain, text_of
+
+MAX_ROUNDS = 64
+"""Rounds of a loop followed; a training script's loops are short lists."""
+
+Status = bool | None
+
+
+def run(shell: Shell, node: Any) -> Status:
+    """Execute one statement; its status as a condition would see it (None: not known)."""
+    if shell.stopped():
+        return None
+    shell.record.step()
+    kind = node.type
+    if kind in {"comment", "heredoc_body"} or not node.is_named:
+        return None
+    handler = HANDLERS.get(kind)
+    if handler is not None:
+        return handler(shell, node)
+    if kind in {"program", "compound_statement", "do_group", "else_clause", "ERROR"}:
+        if shell.source.text[node.start_byte : node.start_byte + 2] == b"((":
+            return None
+        return sequence(shell, node.children)
+    return None
+
+
+def sequence(shell: Shell, nodes: list[Any]) -> Status:
+    """Statements one after another; ``&`` behind one puts it in the background."""
+    status: Status = True
+    for index, node in enumerate(nodes):
+        if shell.stopped():
+            break
+        if not node.is_named:
+            continue
+        behind = nodes[index + 1] if index + 1 < len(nodes) else None
+        if behind is not None and behind.type == "&":
+            run(shell.fork(background=True), node)
+            status = True
+        else:
+            status = run(shell, node)
+    return status
+
+
+def either(shell: Shell, bodies: list[list[Any]]) -> Status:
+    """A condition that is not known: every branch is followed apart, and marked."""
+    branches = []
+    for body in bodies:
+        branch = shell.fork(certain=False)
+        sequence(branch, body)
+        branches.append(branch)
+    merge(shell, branches)
+    return None
+
+
+def assignment(shell: Shell, node: Any, *, exported: bool = False) -> Status:
+    """``NAME=value``, ``NAME+=value``, ``NAME=(...)``, ``NAME[i]=value``."""
+    from mindspeed_mm_train_profiler.launch_script.assignments import assign
+
+    assign(shell, node, exported=exported)
+    return True
+
+
+def _list(shell: Shell, node: Any) -> Status:
+    left, operator, right = node.children[0], shell.source.raw(node.children[1]), node.children[-1]
+    status = run(shell, left)
+    if shell.stopped():
+        return None
+    wanted = operator == "&&"
+    if status is None:
+        branch, other = shell.fork(certain=False), shell.fork(certain=False)
+        run(branch, right)
+        merge(shell, [branch, other])
+        return None
+    return run(shell, right) if status is wanted else status
+
+
+def _pipeline(shell: Shell, node: Any) -> Status:
+    parts = [child for child in node.children if child.is_named]
+    log = _tee(shell, parts[1:])
+    if shell.output is not None and len(parts) > 1:
+        _filtered(shell, parts)
+        return None
+    status: Status = None
+    for part in parts:
+        status = run(shell.fork(in_pipe=len(parts) > 1, log=log or shell.log), part)
+    return status
+
+
+def _tee(shell: Shell, parts: list[Any]) -> Word | None:
+    for part in parts:
+        command = part.children[0] if part.type == "redirected_statement" and part.children else part
+        if command.type == "command" and command.children and shell.source.raw(command.children[0]) == "tee":
+            arguments = [word for child in command.children[1:] for word in word_list(shell, child)]
+            return next((word for word in arguments if not word.text.startswith("-")), None)
+    return None
+
+
+def _filtered(shell: Shell, parts: list[Any]) -> None:
+    """A pipeline inside ``$(...)``: what the first prints, through filters whose effect is known."""
+    inner = shell.fork(output=[])
+    run(inner, parts[0])
+    assert inner.output is not None
+    frags = [frag for part in inner.output for frag in part]
+    if not known(frags):
+        opaque(shell)
+        return
+    text = text_of(frags)
+    for part in parts[1:]:
+        words = [word for child in part.children for word in word_list(shell, child)] if part.type == "command" else []
+        name = words[0].text if words else ""
+        done = (
+            FILTERS[name](text, [word.text for word in words[1:]])
+            if name in FILTERS and all(w.known for w in words)
+            else None
+        )
+        if done is None:
+            opaque(shell)
+            return
+        text = done
+    say(shell, plain(text))
+
+
+def _redirected(shell: Shell, node: Any) -> Status:
+    body = node.child_by_field_name("body")
+    target: Word | None = None
+    heredoc = False
+    for child in node.children:
+        if child.type == "file_redirect":
+            operator = next((shell.source.raw(c) for c in child.children if not c.is_named), "")
+            destination = child.child_by_field_name("destination")
+            if operator in {">", ">>", "&>", "&>>", ">|"} and destination is not None:
+                target = next(iter(word_list(shell, destination)), None)
+        elif child.type in {"heredoc_redirect", "herestring_redirect"}:
+            heredoc = True
+    if target is not None and target.known and body is not None and body.type == "command":
+        first = shell.source.raw(body.children[0]) if body.children else ""
+        if first in {"cat", "echo", "printf", "tee"} or heredoc:
+            _wrote(shell, target, line_of(node))
+    if body is None:
+        return None
+    if heredoc and shell.output is not None and target is None:
+        opaque(shell)
+        return None
+    if target is not None:
+        inner_log, inner_output = shell.log, shell.output
+        shell.log, shell.output = target, None if shell.output is None else []
+        status = run(shell, body)
+        shell.log, shell.output = inner_log, inner_output
+        return status
+    return run(shell, body)
+
+
+def _wrote(shell: Shell, target: Word, line: int) -> None:
+    from pathlib import Path
+
+    path = Path(target.text)
+    if not path.is_absolute():
+        if shell.cwd is None:
+            return
+        path = shell.cwd / path
+    if str(path) != "/dev/null":
+        shell.record.generated.setdefault(path, line)
+
+
+def _if(shell: Shell, node: Any) -> Status:
+    """``if``/``elif``/``else``: clauses are (condition, body) pairs in order; the last may have no condition."""
+    clauses: list[tuple[list[Any], list[Any]]] = [([], [])]
+    in_body = False
+    rest: list[Any] = []
+    for child in node.children:
+        if child.type == "then":
+            in_body = True
+        elif child.type in {"elif_clause", "else_clause"}:
+            rest.append(child)
+        elif child.type not in {"if", "fi"}:
+            clauses[0][1 if in_body else 0].append(child)
+    for clause in rest:
+        if clause.type == "else_clause":
+            clauses.append(([], list(clause.children)))
+            continue
+        at = next((i for i, c in enumerate(clause.children) if c.type == "then"), len(clause.children))
+        clauses.append((list(clause.children[1:at]), list(clause.children[at + 1 :])))
+    return _choose(shell, clauses)
+
+
+def _choose(shell: Shell, clauses: list[tuple[list[Any], list[Any]]]) -> Status:
+    possible: list[list[Any]] = []
+    for condition, body in clauses:
+        status = sequence(shell, condition) if condition else True
+        if shell.stopped():
+            return None
+        if status is True:
+            if not possible:
+                return sequence(shell, body)
+            possible.append(body)
+            return either(shell, possible)
+        if status is None:
+            possible.append(body)
+    if possible:
+        return either(shell, [*possible, []])
+    return True
+
+
+def _for(shell: Shell, node: Any) -> Status:
+    variable = node.child_by_field_name("variable")
+    body = node.child_by_field_name("body")
+    items = [word for child in node.children_by_field_name("value") for word in word_list(shell, child)]
+    name = shell.source.raw(variable)
+    if not any(child.type == "in" for child in node.children):
+        items = []
+    if any(not word.known for word in items) or any(set("*?") & set(w.text) and w.span for w in items):
+        shell.assign(name, Var(shell.record.unknown(f"${{{name}}}", shell.source, node, Note("loop_not_known", {}))))
+        return either(shell, [[body], []])
+    for word in items[:MAX_ROUNDS]:
+        from mindspeed_mm_train_profiler.launch_script.assignments import from_word
+
+        shell.assign(name, Var(from_word(word)))
+        run(shell, body)
+        if shell.stopped():
+            break
+    if len(items) > MAX_ROUNDS:
+        shell.record.notes.append(Note("loop_cut", {"line": line_of(node), "rounds": MAX_ROUNDS}))
+    return True
+
+
+def _while(shell: Shell, node: Any) -> Status:
+    body = node.child_by_field_name("body")
+    until = node.children[0].type == "until"
+    for _ in range(MAX_ROUNDS):
+        status: Status = True
+        for condition in node.children_by_field_name("condition"):
+            if condition.is_named:
+                status = run(shell, condition)
+        if status is None or shell.stopped():
+            return either(shell, [[body], []])
+        if status is until:
+            return True
+        run(shell, body)
+        if shell.stopped():
+            return None
+    return either(shell, [[body], []])
+
+
+def _case(shell: Shell, node: Any) -> Status:
+    subject = value(shell, node.child_by_field_name("value"), quoted=True)
+    items = [child for child in node.children if child.type == "case_item"]
+    bodies: list[tuple[bool | None, list[Any]]] = []
+    for item in items:
+        at = next((i for i, c in enumerate(item.children) if c.type == ")"), 0)
+        bodies.append((_case_matches(shell, subject, item.children[:at]), list(item.children[at + 1 :])))
+    possible = []
+    for matched, body in bodies:
+        if matched is True:
+            if not possible:
+                return sequence(shell, body)
+            return either(shell, [*possible, body])
+        if matched is None:
+            possible.append(body)
+    return either(shell, [*possible, []]) if possible else True
+
+
+def _case_matches(shell: Shell, subject: Value, choices: list[Any]) -> bool | None:
+    if not known(subject):
+        return True if [shell.source.raw(c) for c in choices if c.is_named] == ["*"] else None
+    answers = []
+    for choice in choices:
+        if choice.is_named:
+            wanted = value(shell, choice, quoted=choice.type in {"string", "raw_string"})
+            answers.append(patterns.matches(text_of(wanted), text_of(subject)) if known(wanted) else None)
+    return True if True in answers else None if None in answers else False
+
+
+def _function(shell: Shell, node: Any) -> Status:
+    name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+    if name is not None and body is not None:
+        shell.functions[shell.source.raw(name)] = (shell.source, body)
+    return True
+
+
+def _subshell(shell: Shell, node: Any) -> Status:
+    return sequence(shell.fork(), node.children)
+
+
+def _negated(shell: Shell, node: Any) -> Status:
+    status = run(shell, node.children[-1])
+    return None if status is None else not status
+
+
+HANDLERS: dict[str, Any] = {
+    "command": run_command,
+    "variable_assignment": assignment,
+    "variable_assignments": lambda shell, node: sequence(shell, node.children),
+    "declaration_command": run_command,
+    "unset_command": run_command,
+    "list": _list,
+    "pipeline": _pipeline,
+    "redirected_statement": _redirected,
+    "if_statement": _if,
+    "for_statement": _for,
+    "c_style_for_statement": lambda shell, node: either(shell, [[node.child_by_field_name("body")], []]),
+    "while_statement": _while,
+    "case_statement": _case,
+    "function_definition": _function,
+    "subshell": _subshell,
+    "negated_command": _negated,
+    "test_command": conditions.evaluate,
+}

@@ -1,0 +1,123 @@
+"""The parse tree of a shell file: bytes in, tree-sitter tree with byte positions out."""
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from mindspeed_mm_train_profiler.errors import CodedError, Note
+from mindspeed_mm_train_profiler.launch_script.plan import Span
+
+MAX_SCRIPT_BYTES = 4 * 1024 * 1024
+"""No launch script is larger; a file that is would be something else, and costs time."""
+
+
+@cache
+def _parser() -> Any:
+    import tree_sitter
+    import tree_sitter_bash
+
+    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
+
+
+def parse_tree(text: bytes) -> Any:
+    return _parser().parse(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One shell file. ``data`` is what lies on disk; ``text`` the same bytes with CR and BOM blanked for the grammar.
+
+    Blanking keeps every position: a CR that ends a line becomes a space, so that offsets into ``text`` are offsets into
+    ``data``. (bash itself would trip over the CR; that is said in a note.)
+    """
+
+    path: Path
+    data: bytes
+    text: bytes
+    tree: Any
+    notes: tuple[Note, ...]
+    quoted: Span | None = None
+    """Set for a program inside a quoted word (``bash -c "..."``): the word. Positions inside are not the file's."""
+
+    def span(self, node: Any) -> Span:
+        return self.quoted or Span(self.path, node.start_byte, node.end_byte, node.start_point[0] + 1)
+
+    def piece(self, start: int, end: int, line: int) -> Span | None:
+        return None if self.quoted else Span(self.path, start, end, line)
+
+    def raw(self, node: Any) -> str:
+        return decode(self.text[node.start_byte : node.end_byte])
+
+
+def decode(data: bytes) -> str:
+    """Text of script bytes; bytes that are not UTF-8 survive a round trip through ``encode``."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def read_script(path: Path) -> bytes:
+    """The bytes of a launch script.
+
+    Errors: ``no_script``, ``script_is_directory``, ``script_unreadable``, ``script_too_large``, ``script_empty``,
+    ``script_binary``.
+    """
+    try:
+        if path.is_dir():
+            raise CodedError("script_is_directory", found=path)
+        if not path.exists():
+            raise CodedError("no_script", found=path)
+        if not path.is_file():
+            raise CodedError("script_unreadable", found=path, detail="not a regular file")
+        if path.stat().st_size > MAX_SCRIPT_BYTES:
+            raise CodedError("script_too_large", found=f"{path}: {path.stat().st_size} bytes")
+        data = path.read_bytes()
+    except (OSError, ValueError) as error:
+        raise CodedError("script_unreadable", found=path, detail=getattr(error, "strerror", None) or error) from None
+    if not data.strip():
+        raise CodedError("script_empty", found=path)
+    if b"\0" in data:
+        raise CodedError("script_binary", found=path)
+    return data
+
+
+def _first_error(node: Any, budget: int = 20_000) -> Any:
+    stack = [node]
+    while stack and budget:
+        budget -= 1
+        current = stack.pop()
+        if current.type == "ERROR" or current.is_missing:
+            return current
+        if current.has_error:
+            stack.extend(reversed(current.children))
+    return None
+
+
+def parse(path: Path, data: bytes) -> Source:
+    """Parse; oddities of the file become notes, never failures."""
+    notes: list[Note] = []
+    text = data
+    if data.startswith(b"\xef\xbb\xbf"):
+        text = b"   " + data[3:]
+        notes.append(Note("script_has_bom", {"path": path}))
+    if b"\r" in text:
+        line = text.count(b"\n", 0, text.index(b"\r")) + 1
+        notes.append(Note("script_has_crlf", {"path": path, "line": line}))
+        text = text.replace(b"\r\n", b" \n")
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        notes.append(Note("script_not_utf8", {"path": path, "line": data.count(b"\n", 0, error.start) + 1}))
+    tree = parse_tree(text)
+    if tree.root_node.has_error and (bad := _first_error(tree.root_node)) is not None:
+        near = decode(text[bad.start_byte : bad.start_byte + 60]).splitlines()
+        notes.append(
+            Note(
+                "script_syntax_error",
+                {"path": path, "line": bad.start_point[0] + 1, "near": near[0].strip() if near else ""},
+            )
+        )
+    return Source(path, data, text, tree, tuple(notes))

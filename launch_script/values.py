@@ -1,0 +1,118 @@
+"""Shell values that remember where their characters came from."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from mindspeed_mm_train_profiler.launch_script.plan import Binding, Piece, Span, Word
+from mindspeed_mm_train_profiler.launch_script.syntax import encode
+
+BLANKS = " \t\n"
+MAX_TEXT = 1_000_000
+"""Longest value followed, in characters; a program that builds more is not a launch script."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frag:
+    """A run of characters with one origin.
+
+    ``span`` spells exactly this text, or is None. ``split``: from an unquoted expansion, so the shell splits it into
+    words. ``uses`` runs beside ``bindings``: where each of those variables was written.
+    """
+
+    text: str
+    span: Span | None = None
+    quoted: bool = False
+    split: bool = False
+    known: bool = True
+    bindings: tuple[Binding, ...] = ()
+    uses: tuple[Span, ...] = ()
+
+    def cut(self, start: int, end: int) -> "Frag":
+        """Characters ``start:end`` of it, with the position cut as well."""
+        text = self.text[start:end]
+        if self.span is None:
+            return replace(self, text=text)
+        before = len(encode(self.text[:start]))
+        line = self.span.line + self.text[:start].count("\n")
+        begin = self.span.start + before
+        return replace(self, text=text, span=Span(self.span.path, begin, begin + len(encode(text)), line))
+
+
+Value = tuple[Frag, ...]
+
+
+def plain(text: str, known: bool = True) -> Value:
+    """A computed value: no bytes of the script spell it."""
+    return (Frag(text, known=known),) if text or not known else ()
+
+
+def text_of(value: Iterable[Frag]) -> str:
+    return "".join(frag.text for frag in value)
+
+
+def known(value: Iterable[Frag]) -> bool:
+    return all(frag.known for frag in value)
+
+
+def clip(value: Value) -> Value:
+    """A value of bounded length; what is cut off makes it unknown."""
+    if sum(len(frag.text) for frag in value) <= MAX_TEXT:
+        return value
+    return plain("", known=False)
+
+
+def expanded(value: Value, binding: Binding | None, use: Span, *, quoted: bool) -> Value:
+    """A variable's value as it stands after ``$NAME`` at ``use``."""
+    result = []
+    for frag in value:
+        bindings, uses = frag.bindings, frag.uses
+        if binding is not None:
+            bindings, uses = (*bindings, binding), (*uses, use)
+        result.append(replace(frag, quoted=quoted, split=not quoted, bindings=bindings, uses=uses))
+    return tuple(result)
+
+
+def words(value: Value, line: int, span: Span | None) -> list[Word]:
+    """What the shell makes of one written word: none, one or several arguments."""
+    result: list[Word] = []
+    current: list[Frag] = []
+    present = False
+
+    def close() -> None:
+        nonlocal present
+        if present:
+            result.append(make_word(current, line, span))
+        current.clear()
+        present = False
+
+    for frag in value:
+        if frag.quoted or not frag.split:
+            current.append(frag)
+            present = present or frag.quoted or bool(frag.text) or not frag.known
+            continue
+        if not frag.known:
+            current.append(frag)
+            present = True
+            continue
+        start = 0
+        for index, char in enumerate(frag.text):
+            if char in BLANKS:
+                if index > start:
+                    current.append(frag.cut(start, index))
+                    present = True
+                close()
+                start = index + 1
+        if start < len(frag.text):
+            current.append(frag.cut(start, len(frag.text)))
+            present = True
+    close()
+    return result
+
+
+def make_word(frags: Sequence[Frag], line: int, span: Span | None) -> Word:
+    pieces = tuple(
+        Piece(frag.text, frag.span, frag.bindings, frag.uses[0] if frag.uses else None)
+        for frag in frags
+        if frag.text or frag.quoted or not frag.known
+    )
+    return Word(pieces, known=known(frags), line=line, span=span)
