@@ -13,12 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from mindspeed_mm_train_profiler.simulator.request import LEVELS
+
 MEGATRON_MARKS = re.compile(r"mindspeed_mm\.training|mindspeed_mm\.configs\.config|megatron_adaptor")
-LEVELS = {"level0": "Level0", "level1": "Level1", "level2": "Level2"}
-METRICS = {
-    "PipeUtilization": "ACL_AICORE_PIPE_UTILIZATION",
-    "ArithmeticUtilization": "ACL_AICORE_ARITHMETIC_UTILIZATION",
-}
+METRICS = ("PipeUtilization", "ArithmeticUtilization")
 FSDP2_DEFAULTS: dict[str, Any] = {
     "level": "level1",
     "with_stack": False,

@@ -3,10 +3,12 @@
 Sources: Ascend/pytorch branches v2.1.0-6.0.0 ... v2.7.1-26.1.0: torch_npu/profiler/_profiler_path_creator.py (clock of
 the session's name), analysis/prof_common_func/_constant.py (message format), analysis/_profiling_parser.py (messages,
 analyse.done, what data_simplification removes), analysis/prof_view/cann_parse/_cann_export.py (failure texts),
-experimental_config.py, profiler_interface.py and scheduler.py (keys of profiler_info).
+experimental_config.py, profiler_interface.py and scheduler.py (keys of profiler_info), dynamic_profile.py and
+_dynamic_profiler/ (watch_*).
 """
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 PARSERS = (
     "CANNExportParser",
@@ -57,13 +59,21 @@ class Generation:
     mstx: bool = False  # _mstx in profiler_info
     skip_first_wait: bool = False  # in the recorded schedule
     simplify_removes_framework: bool = True
+    metrics_default: bool = True  # Level1 without metrics collects PipeUtilization
+    watch_from: int = 0  # dynamic: smallest start_step that is not reset to 0; -1 starts with the next step
+    watch_late: Literal["silent", "repeat", "drop"] = "silent"  # a start_step that has passed
+    watch_poll_limit: int | None = None  # longest interval between two looks at the file, s
+    watch_warmup: bool = True  # warmup is known
+    watch_async: bool = False  # async_mode keeps the parse of a ranked configuration on
     block: str = "Block Dim"  # the column's name in kernel_details.csv
     no_msprof: str = NO_MSPROF  # what is missing when msprof is not on PATH
     task_failed: str = "Task [{}] run failed."
     tasks: tuple[str, ...] = PARSERS
 
 
-G6_0 = Generation("6.0.0", "2.1.0", task_failed="Task {} has not run successfully.", tasks=OLD_TASKS)
+G6_0 = Generation(
+    "6.0.0", "2.1.0", watch_warmup=False, task_failed="Task {} has not run successfully.", tasks=OLD_TASKS
+)
 G7_0 = replace(
     G6_0,
     name="7.0.0",
@@ -72,13 +82,23 @@ G7_0 = replace(
     export_list=True,
     export_warning=True,
     simplify_removes_framework=False,
+    watch_warmup=True,
     task_failed="Task [{}] run failed.",
     tasks=PARSERS,
 )
 G7_1 = replace(G7_0, name="7.1.0", torch="2.6.0", utc_messages=False, device_column=True)
-G7_2 = replace(G7_1, name="7.2.0", torch="2.7.1", utc_names=False, mstx=True, no_msprof=NO_MSPROF_SOURCE)
-G7_3 = replace(G7_2, name="7.3.0", mode_in_message=True)
-G26_0 = replace(G7_3, name="26.0.0", done_file=True, export_warning=False, block="Block Num")
+G7_2 = replace(
+    G7_1,
+    name="7.2.0",
+    torch="2.7.1",
+    utc_names=False,
+    mstx=True,
+    no_msprof=NO_MSPROF_SOURCE,
+    watch_from=-1,
+    watch_late="repeat",
+)
+G7_3 = replace(G7_2, name="7.3.0", mode_in_message=True, watch_late="drop", watch_poll_limit=50, watch_async=True)
+G26_0 = replace(G7_3, name="26.0.0", done_file=True, export_warning=False, metrics_default=False, block="Block Num")
 G26_1 = replace(G26_0, name="26.1.0", skip_first_wait=True)
 
 TABLE: dict[str, Generation] = {row.name: row for row in (G6_0, G7_0, G7_1, G7_2, G7_3, G26_0, G26_1)}

@@ -37,7 +37,7 @@ def _load(session: Path) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """(profiler_info, the record in the payload's place); the record is None where there is none."""
     infos = sorted(session.glob("profiler_info*.json"))
     info = json.loads(infos[0].read_text(encoding="utf-8")) if infos else {}
-    records = sorted(session.glob(f"PROF_*/host/{RECORD}"))
+    records = [*session.glob(f"PROF_*/host/{RECORD}"), *session.glob(f"FRAMEWORK/{RECORD}")]
     return info, json.loads(records[0].read_text(encoding="utf-8")) if records else None
 
 
@@ -105,7 +105,7 @@ def _write(
         level=level,
         metrics=config.get("experimental_config", {}).get("_aic_metrics", "ACL_AICORE_NONE"),
         cpu="ProfilerActivity.CPU" in common.get("activities", []),
-        device_data=record["device_data"],
+        device_data=record["device_data"] and "ProfilerActivity.NPU" in common.get("activities", []),
         shapes=common.get("record_shapes", False),
         stack=common.get("with_stack", False),
         memory=common.get("profile_memory", False),

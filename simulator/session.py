@@ -16,8 +16,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from mindspeed_mm_train_profiler.simulator.engines import LEVELS, METRICS
 from mindspeed_mm_train_profiler.simulator.generations import CANN_VERSION, Generation
+from mindspeed_mm_train_profiler.simulator.request import Place, Request
 
 RECORD = "simulated.json"
 ENVIRONMENT = (
@@ -34,16 +34,13 @@ NOTE = "written by a simulated NPU host; nothing here was measured on a device"
 
 
 class Session:
-    """Creates and fills one session. ``static`` holds the trainer's static_param keys."""
+    """Creates and fills one session."""
 
-    def __init__(
-        self, static: Mapping[str, Any], generation: Generation, *, rank: int, world_size: int, device: int
-    ) -> None:
-        self.static, self.generation = static, generation
-        self.rank, self.world_size, self.device = rank, world_size, device
+    def __init__(self, request: Request, generation: Generation, place: Place) -> None:
+        self.request, self.generation, self.place = request, generation, place
         zone = timezone.utc if generation.utc_names else None
         stamp = datetime.now(zone).strftime("%Y%m%d%H%M%S%f")[:-3]
-        parent = Path(os.path.realpath(static["save_path"]))
+        parent = Path(os.path.realpath(request.save_path))
         self.path = parent / f"{socket.gethostname()}_{os.getpid()}_{stamp}_ascend_pt"
         self.path.mkdir(mode=0o750, parents=True)
         tail = "".join(random.choices(string.ascii_uppercase, k=16))
@@ -63,19 +60,28 @@ class Session:
 
     def _ends(self, *, device: bool) -> list[tuple[Path, str]]:
         """(folder, suffix of its control files) of the host's half and, where it records, the device's."""
+        if not self.request.npu:
+            return []
         halves = [(self._prof / "host", "")]
-        return [*halves, (self._prof / f"device_{self.device}", f".{self.device}")] if device else halves
+        return [*halves, (self._prof / f"device_{self.place.device}", f".{self.place.device}")] if device else halves
 
     def start(self, *, device_data: bool) -> None:
         """What exists once recording has begun; a killed process leaves just this."""
-        if self.static["with_cpu"]:
+        if self.request.cpu:
             for name, size in self._framework():
                 self._fill(self.path / "FRAMEWORK" / name, size, done=False)
         for folder, dot in self._ends(device=device_data):
             now = time.time_ns()
-            info = {"simulated": NOTE, "rank_id": self.rank, "devices": str(self.device), "platform_version": "5"}
+            info = {
+                "simulated": NOTE,
+                "rank_id": self.place.rank,
+                "devices": str(self.place.device),
+                "platform_version": "5",
+            }
             self._fill(folder / f"info.json{dot}", json.dumps(info).encode())
-            self._fill(folder / "sample.json", json.dumps({"simulated": NOTE, "devices": str(self.device)}).encode())
+            self._fill(
+                folder / "sample.json", json.dumps({"simulated": NOTE, "devices": str(self.place.device)}).encode()
+            )
             self._fill(folder / f"start_info{dot}", json.dumps({"collectionTimeBegin": str(now // 1000)}).encode())
             self._fill(
                 folder / f"host_start.log{dot}",
@@ -89,54 +95,58 @@ class Session:
         }
 
     def _framework(self) -> list[tuple[str, int]]:
-        static = self.static
+        request = self.request
         files = [("torch.op_range", 16384), ("torch.op_mark", 4096)]
-        if static["with_memory"]:
+        if request.memory:
             files.append(("torch.memory_usage", 8192))
-        if static["with_stack"]:
+        if request.stack:
             files += [("torch.python_tracer_func", 32768), ("torch.python_tracer_hash", 8192)]
-            if static["record_shapes"] and static["with_memory"]:
+            if request.shapes and request.memory:
                 files.append(("torch.param_tensor_info", 2048))
         return files
 
     def stop(self, steps: list[dict[str, Any]], *, device_data: bool) -> None:
         """Flush: payloads, end_info, profiler_info and profiler_metadata. ``steps``: see ``workload.Step``."""
-        level1 = self.static["level"] != "level0"
+        level1 = self.request.level1
         for folder, dot in self._ends(device=device_data):
             if dot:
                 names = [f"stars_soc.data{dot}.slice_0", f"ts_track.data{dot}.slice_0"]
                 names += [f"ffts_profile.data{dot}.slice_0"] if level1 else []
-                if self.static["with_memory"]:
+                if self.request.memory:
                     names += [f"npu_mem.app{dot}.slice_0", f"npu_module_mem.data{dot}.slice_0"]
             else:
                 names = ["unaging.api_event.data.slice_0", "unaging.compact.node_basic_info.slice_0"]
                 names += ["unaging.additional.hash_dic.slice_0"]
-                if level1 and self.world_size > 1:
+                if level1 and self.place.world_size > 1:
                     names.append("unaging.additional.hccl_info.slice_0")
             for name in names:
                 self._fill(folder / "data" / name, 8192)
             self._fill(
                 folder / f"end_info{dot}", json.dumps({"collectionTimeEnd": str(time.time_ns() // 1000)}).encode()
             )
-        record = {"note": NOTE, "device_data": device_data, "device": self.device, "world_size": self.world_size}
-        self._fill(self._prof / "host" / RECORD, json.dumps(record | {"steps": steps}).encode(), done=False)
-        self._json(f"profiler_info_{self.rank}.json", self.information, indent=4)
+        record = {
+            "note": NOTE,
+            "device_data": device_data,
+            "device": self.place.device,
+            "world_size": self.place.world_size,
+        }
+        beside = self._prof / "host" if self.request.npu else self.path / "FRAMEWORK"
+        self._fill(beside / RECORD, json.dumps(record | {"steps": steps}).encode(), done=False)
+        self._json(f"profiler_info_{self.place.rank}.json", self.information, indent=4)
         self._json("profiler_metadata.json", self._metadata(), indent=None if self.generation.versions_in_info else 4)
 
     def schedule(self, recorded: Mapping[str, int]) -> None:
         """Remember the schedule and with it everything profiler_info says about the request."""
-        static, generation = self.static, self.generation
-        activities = ["ProfilerActivity.NPU", *(["ProfilerActivity.CPU"] if static["with_cpu"] else [])]
+        request, generation = self.request, self.generation
+        activities = [f"ProfilerActivity.{kind}" for kind in ("NPU", "CPU") if getattr(request, kind.lower())]
         random.shuffle(activities)  # a set in torch_npu: any order
-        level0 = static["level"] == "level0"
-        metrics = "ACL_AICORE_NONE" if level0 else METRICS[static.get("aic_metrics_type", "PipeUtilization")]
         experimental: dict[str, Any] = {
-            "_profiler_level": LEVELS[static["level"]],
-            "_aic_metrics": metrics,
+            "_profiler_level": request.level,
+            "_aic_metrics": request.metrics,
             "_l2_cache": False,
             "_msprof_tx": False,
             **({"_mstx": False} if generation.mstx else {}),
-            "_data_simplification": static["data_simplification"],
+            "_data_simplification": request.simplify,
             "record_op_args": False,
             "_export_type": ["text"] if generation.export_list else "text",
             **({"_host_sys": []} if generation.device_column else {}),
@@ -150,11 +160,11 @@ class Session:
             "common_config": {
                 "activities": activities,
                 "schedule": dict(recorded),
-                "record_shapes": static["record_shapes"],
-                "profile_memory": static["with_memory"],
-                "with_stack": static["with_stack"],
-                "with_flops": False,
-                "with_modules": False,
+                "record_shapes": request.shapes,
+                "profile_memory": request.memory,
+                "with_stack": request.stack,
+                "with_flops": request.flops,
+                "with_modules": request.modules,
             },
             "experimental_config": experimental,
         }
@@ -168,16 +178,16 @@ class Session:
         }
         if self.generation.versions_in_info:
             info |= {"torch_npu_version": self.generation.torch, "cann_version": CANN_VERSION}
-        return info | {"rank_id": str(self.rank)}
+        return info | {"rank_id": str(self.place.rank)}
 
     def _metadata(self) -> dict[str, Any]:
         names = ENVIRONMENT + (("HCCL_ALGO",) if self.generation.versions_in_info else ())
         metadata: dict[str, Any] = {"simulated": NOTE}
         metadata["ENV_VARIABLES"] = {name: os.environ.get(name, "") for name in names}
-        if self.generation.versions_in_info and self.world_size > 1:
-            ranks = list(range(self.world_size))
-            group = {"group_name": "default_group", "group_rank": self.rank, "global_ranks": ranks}
-            metadata["parallel_group_info"] = {group_name(self.world_size): group}
+        if self.generation.versions_in_info and self.place.world_size > 1:
+            ranks = list(range(self.place.world_size))
+            group = {"group_name": "default_group", "group_rank": self.place.rank, "global_ranks": ranks}
+            metadata["parallel_group_info"] = {group_name(self.place.world_size): group}
         return metadata
 
     def _json(self, name: str, value: Any, *, indent: int | None = None) -> None:

@@ -31,6 +31,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "PARSE_S": ("0", "seconds that online parsing takes"),
     "DB": ("", "1: CANN exports the db files as well (torch_npu 7.2.0 and later write them then)"),
     "SAVE_FAILS": ("", "1: saving the checkpoint after the last iteration fails"),
+    "SHM": ("", "folder of the dynamic watcher's shared memory, on a real host /dev/shm; default: shm in HOME"),
     "SMI": ("", "what npu-smi does: 8005 | empty | hang | busy (a foreign process on device 0) | exit:N"),
 }
 
@@ -58,6 +59,7 @@ class Switches:
     parse_s: float
     db: bool
     save_fails: bool
+    shm: str | None
     smi: str | None
 
 

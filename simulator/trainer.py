@@ -21,6 +21,7 @@ from mindspeed_mm_train_profiler.simulator.devices import occupied
 from mindspeed_mm_train_profiler.simulator.engines import EngineError, Job, checkout_of, find_engine, read_job
 from mindspeed_mm_train_profiler.simulator.messages import say
 from mindspeed_mm_train_profiler.simulator.profiler import Profiler, make_profiler
+from mindspeed_mm_train_profiler.simulator.request import Place
 from mindspeed_mm_train_profiler.simulator.switches import Switches
 
 
@@ -51,9 +52,7 @@ class Rank:
                 else "> initializing torch distributed ..."
             )
         time.sleep(switches.start_s)
-        profiler = make_profiler(
-            job.profile, switches, rank=self.rank, world_size=self.world_size, device=self.local_rank
-        )
+        profiler = make_profiler(job.profile, switches, Place(self.rank, self.world_size, self.local_rank))
         if job.engine == "megatron" and self.rank == 0:
             say("training ...")
             say(f"[before the start of training step] datetime: {datetime.now():%Y-%m-%d %H:%M:%S} ")
