@@ -25,7 +25,7 @@ lint: $(VENV)/.installed-dev
 types: $(VENV)/.installed-dev
 	@mkdir -p .types && ln -sfn .. .types/mindspeed_mm_train_profiler
 	cd .types && MYPYPATH=. ../$(BIN)/mypy --config-file ../pyproject.toml --cache-dir ../.mypy_cache \
-		-p mindspeed_mm_train_profiler --exclude '/(tests|benchmarks|build|\.venv|\.types)/'
+		-p mindspeed_mm_train_profiler --exclude '/(tests|benchmarks|evals|build|\.venv|\.types)/'
 
 imports: $(VENV)/.installed-dev
 	$(BIN)/lint-imports --cache-dir .import_linter_cache

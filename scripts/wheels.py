@@ -11,6 +11,7 @@ for another version would be wrong), ``pip download`` fetches. Both need a packa
 """
 
 import argparse
+import importlib
 import os
 import shutil
 import subprocess
@@ -19,10 +20,8 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+# pytest brings tomli to Python 3.10
+tomllib = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHONS = ("3.10", "3.11", "3.12", "3.13")
