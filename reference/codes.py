@@ -2,7 +2,7 @@
 
 import importlib
 import pkgutil
-import re
+import string
 
 from mindspeed_mm_train_profiler.reference.tables import table
 from mindspeed_mm_train_profiler.skill import wording
@@ -11,7 +11,7 @@ from mindspeed_mm_train_profiler.skill.wording import Language, text
 
 def _shown(template: str) -> str:
     """A template as a reader sees it: placeholders in italics."""
-    return re.sub(r"\{(\w+)[^}]*\}", r"*\1*", template.replace("{{", "{").replace("}}", "}"))
+    return "".join(text + (f"*{name}*" if name else "") for text, name, _, _ in string.Formatter().parse(template))
 
 
 def codes(language: Language) -> dict[str, list[tuple[str, str, str]]]:

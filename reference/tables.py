@@ -7,7 +7,7 @@ from typing import Any
 
 def cell(value: object) -> str:
     """Text that stays inside one cell."""
-    return str(value).replace("|", "\\|").replace("\n", " ").strip()
+    return " ".join(str(value).split()).replace("|", "\\|")
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> list[str]:
