@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from mindspeed_mm_train_profiler.errors import CodedError
+from mindspeed_mm_train_profiler.errors import CodedError, Note
 
 MAX_CONFIG_BYTES = 16 * 1024 * 1024
 
@@ -58,13 +58,37 @@ def parse_json(path: Path, data: bytes) -> Any:
         raise CodedError("config_malformed", found=path, kind="JSON", detail="nested too deeply") from None
 
 
-def parse_yaml(path: Path, data: bytes) -> Any:
-    """What the trainer's ``yaml.safe_load`` makes of it. Error: ``config_malformed`` with line and column (1-based)."""
+def lenient_loader() -> Any:
+    """A ``SafeLoader`` that takes an anchor defined twice, later aliases meaning the later one, as YAML 1.1 allows."""
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            event = self.peek_event()  # type: ignore[no-untyped-call]
+            if getattr(event, "anchor", None) in self.anchors and not isinstance(event, yaml.AliasEvent):
+                del self.anchors[event.anchor]
+            return super().compose_node(parent, index)  # type: ignore[no-untyped-call]
+
+    return Loader
+
+
+def parse_yaml(path: Path, data: bytes, notes: list[Note] | None = None) -> Any:
+    """What the trainer's ``yaml.safe_load`` makes of it. Error: ``config_malformed`` with line and column (1-based).
+
+    An anchor defined twice is read on (shipped examples have one; the trainer's PyYAML decides) and told in ``notes``.
+    """
     import yaml  # not at the top: the server starts without it
 
     text = decode(path, data)
     try:
-        return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        try:
+            return yaml.safe_load(text)
+        except yaml.composer.ComposerError as error:
+            if "duplicate anchor" not in str(error.context):
+                raise
+            if notes is not None and error.problem_mark:
+                notes.append(Note("yaml_anchor_twice", {"path": path, "line": error.problem_mark.line + 1}))
+            return yaml.load(text, Loader=lenient_loader())
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         where = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)

@@ -31,7 +31,7 @@ def absolute(shell: Shell, text: str) -> Path | None:
     return shell.cwd / path if shell.cwd else None
 
 
-def _load(shell: Shell, path: Path, at: Any) -> syntax.Source | None:
+def _load(shell: Shell, path: Path, at: Word) -> syntax.Source | None:
     """The parsed file, read once; None where it cannot be read."""
     record = shell.record
     if path not in record.sources:
@@ -41,7 +41,7 @@ def _load(shell: Shell, path: Path, at: Any) -> syntax.Source | None:
             return None
         source = syntax.parse(path, data)
         record.sources[path] = source
-        record.files[path] = SourceFile(path, data, shell.source.span(at))
+        record.files[path] = SourceFile(path, data, None if shell.source.quoted else at.span)
         record.notes.extend(source.notes)
     return record.sources[path]
 
@@ -70,7 +70,7 @@ def source_file(shell: Shell, node: Any, words: list[Word]) -> Status:
     if path in shell.record.generated:
         shell.record.notes.append(Note("source_generated", {"path": path, "line": line_of(node)}))
         return None
-    source = _load(shell, path, node)
+    source = _load(shell, path, words[1])
     if source is None:
         shell.record.missing_sources.append((path, line_of(node)))
         return False
@@ -126,7 +126,7 @@ def run_script(shell: Shell, node: Any, words: list[Word], wrappers: tuple[str, 
     if path is None:
         return None
     path = Path(lexical(path))
-    source = _load(shell, path, node)
+    source = _load(shell, path, words[0])
     if source is None:
         shell.record.missing_sources.append((path, line_of(node)))
         return None

@@ -1,4 +1,4 @@
-"""The launcher call: which word starts the training, which options are the launcher's, what is the entry and its arguments."""
+"""The launcher call: the word that starts the training, the launcher's own options, the entry and its arguments."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from mindspeed_mm_train_profiler.launch_script.state import MAX_CALLS, Shell
 
 @dataclass(frozen=True, slots=True)
 class Wrapper:
-    """A program that runs another. ``valued``: its options that take the next word. ``skip``: plain words of its own."""
+    """A program that runs another. ``valued``: options that take the next word. ``skip``: plain words of its own."""
 
     valued: frozenset[str] = frozenset()
     skip: int = 0
@@ -146,10 +146,10 @@ def _split(words: list[Word], flags: frozenset[str]) -> tuple[dict[str, Word | N
     at = 0
     while at < len(words) and words[at].text.startswith("-") and len(words[at].text) > 1:
         text = words[at].text
-        name, equals, given = text.partition("=")
+        name, equals, _ = text.partition("=")
         key = name.lstrip("-").replace("-", "_")
         if equals:
-            options[key] = _tail(words[at], len(name) + 1)
+            options[key] = tail(words[at], len(name) + 1)
             at += 1
         elif name in flags:
             options[key] = None
@@ -163,7 +163,7 @@ def _split(words: list[Word], flags: frozenset[str]) -> tuple[dict[str, Word | N
     return options, words[at:]
 
 
-def _tail(word: Word, start: int) -> Word:
+def tail(word: Word, start: int) -> Word:
     """The part of a word from character ``start`` on, positions kept."""
     from dataclasses import replace
 

@@ -173,7 +173,7 @@ class Placeholder:
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A shell file that was read: the script, and what it sources."""
+    """A shell file that was read: the script, and what it sources or calls. ``sourced_at``: the word that names it."""
 
     path: Path
     data: bytes

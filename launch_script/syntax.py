@@ -1,5 +1,6 @@
 """The parse tree of a shell file: bytes in, tree-sitter tree with byte positions out."""
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -84,6 +85,20 @@ def read_script(path: Path) -> bytes:
     return data
 
 
+PLACEHOLDER_VALUE = re.compile(rb"(?m)^([ \t]*(?:export[ \t]+)?[A-Za-z_]\w*=)<([^<>\n;|&()\"'$`]+)>(?=[ \t]*(?:#.*)?$)")
+
+
+def _fill_placeholders(path: Path, text: bytes, notes: list[Note]) -> bytes:
+    """``MASTER_ADDR=<your address>`` is a redirection to bash, and an error; read it as the value it stands for."""
+
+    def fill(found: "re.Match[bytes]") -> bytes:
+        line = text.count(b"\n", 0, found.start()) + 1
+        notes.append(Note("placeholder_breaks_bash", {"path": path, "line": line, "text": f"<{decode(found[2])}>"}))
+        return found[1] + b"_" + re.sub(rb"[^\w.]", b"_", found[2]) + b"_"
+
+    return PLACEHOLDER_VALUE.sub(fill, text)
+
+
 def _first_error(node: Any, budget: int = 20_000) -> Any:
     stack = [node]
     while stack and budget:
@@ -111,6 +126,7 @@ def parse(path: Path, data: bytes) -> Source:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
         notes.append(Note("script_not_utf8", {"path": path, "line": data.count(b"\n", 0, error.start) + 1}))
+    text = _fill_placeholders(path, text, notes)
     tree = parse_tree(text)
     if tree.root_node.has_error and (bad := _first_error(tree.root_node)) is not None:
         near = decode(text[bad.start_byte : bad.start_byte + 60]).splitlines()

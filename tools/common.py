@@ -1,7 +1,7 @@
 """What all tools share: the base of their results, how failures and results reach the client, paths from arguments.
 
 A tool module has a pydantic result (subclass of ``Result``), one plain function that returns it or raises
-``CodedError``, and one ``TOOL = ToolSpec(...)``. The function knows nothing of MCP, so the terminal command calls it too.
+``CodedError``, and one ``TOOL = ToolSpec(...)``. The function knows nothing of MCP; the terminal command calls it too.
 """
 
 import logging
