@@ -83,6 +83,7 @@ class Monitor:
     def end(self) -> None:
         self._ended.set()
         self._thread.join()
+        self._log("INFO", "Dynamic profiler process done")
 
 
 class DynamicProfiler:
@@ -207,6 +208,7 @@ class DynamicProfiler:
             self._monitor.end()
             if self._memory is not None:
                 self._memory.remove()
+                self._log("INFO", f"Rank {self._place.rank} unlink shm")
 
     def recording(self) -> bool:
         return self._recorder is not None and self._recorder.recording()

@@ -5,6 +5,7 @@ interpreter with torch (CPU), PyYAML and pydantic. Other generations of torch_np
 beside TORCH_NPU_ROOT, named by branch (v2.7.1-7.2.0).
 """
 
+import ast
 import csv
 import json
 import os
@@ -12,6 +13,8 @@ import re
 import shutil
 import sqlite3
 import subprocess
+import sys
+import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -19,12 +22,16 @@ from typing import Any
 
 import pytest
 
+from mindspeed_mm_train_profiler.simulator import run as starter
 from mindspeed_mm_train_profiler.simulator.engines import EngineError, checkout_of, find_engine, read_job
 from mindspeed_mm_train_profiler.simulator.generations import TABLE, generation
 from mindspeed_mm_train_profiler.simulator.host import SimulatedHost
 from mindspeed_mm_train_profiler.simulator.launch_call import parse
+from mindspeed_mm_train_profiler.simulator.sample import make_checkout
+from mindspeed_mm_train_profiler.simulator.watch_config import template
 
 Train = Callable[..., Any]
+RUN = Path(starter.__file__)
 REAL_RANK = Path(__file__).with_name("real_rank.py")
 
 
@@ -298,3 +305,86 @@ def test_every_launch_of_a_release_is_read_as_the_real_code_reads_it(
             )
     assert not wrong, wrong
     assert read > 60
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", TABLE)
+def test_the_dynamic_template_is_torch_npu_s(name: str, torch_npu_root: Path) -> None:
+    folder = checkouts(torch_npu_root).get(name)
+    if folder is None:
+        pytest.skip(f"no checkout of torch_npu {name}")
+    path = folder / "torch_npu/profiler/_dynamic_profiler/_dynamic_profiler_monitor_shm.py"
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    (data,) = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", None) == "JSON_DATA"
+    ]
+    assert template(generation(name)) == ast.literal_eval(data)
+
+
+@pytest.mark.real
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["7.2.0", "26.1.0"])
+@pytest.mark.parametrize("start", [30, 1, -1])
+def test_an_edit_does_what_it_does_to_torch_npu_s_own_watcher(
+    name: str, start: int, torch_npu_root: Path, profiler_shared: Path, host: SimulatedHost, tmp_path: Path
+) -> None:
+    folder, python = checkouts(torch_npu_root).get(name), os.environ.get("REAL_STACK_PYTHON")
+    if folder is None or not python:
+        pytest.skip(f"no checkout of torch_npu {name}, or no REAL_STACK_PYTHON")
+    config = {"enable": True, "profile_type": "dynamic", "ranks": [-1]}
+    checkout = make_checkout(tmp_path / "MindSpeed-MM", train_iters=40)
+    tools = checkout.root / "mindspeed_mm/tools/tools.json"
+    given = json.loads(tools.read_text())
+    given["profile"] |= config
+    given["profile"]["dynamic_param"]["config_path"] = str(tmp_path / "simulated")
+    tools.write_text(json.dumps(given))
+    real = profiler_shared / "tools/real_dynamic.py"
+    words = ["--train-iters", "40", "--mm-tool", str(tools), "--log-interval", "1"]
+    shm = {"SIMULATED_NPU_SHM": str(tmp_path / "shm")}
+    sides = {
+        "real": ([python, str(real), str(folder), str(tmp_path / "real"), "--steps", "40", "--ms", "200"], {}),
+        "simulated": (
+            [sys.executable, str(RUN), "trainer", str(checkout.root / "pretrain_vlm.py"), *words],
+            host.environment({}, torch_npu=name, ms=200) | shm,
+        ),
+    }
+    running = {}
+    for side, (command, environment) in sides.items():
+        with open(tmp_path / f"{side}.log", "wb") as log:
+            running[side] = subprocess.Popen(
+                command,
+                cwd=checkout.root,
+                env={**os.environ, **environment, "RANK": "0", "WORLD_SIZE": "1"},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+    for side in sides:
+        file, log_file = tmp_path / side / "profiler_config.json", tmp_path / f"{side}.log"
+        deadline = time.monotonic() + 30
+        while "iteration        3/" not in log_file.read_text():
+            assert time.monotonic() < deadline and running[side].poll() is None, log_file.read_text()
+            time.sleep(0.02)
+        edit = json.loads(file.read_text()) | {
+            "start_step": start,
+            "active": 2,
+            "prof_dir": str(tmp_path / f"{side}-out"),
+        }
+        new = file.with_name("new.json")
+        new.write_text(json.dumps(edit))
+        os.utime(new, (time.time() + 2, time.time() + 2))
+        new.replace(file)
+    assert {side: process.wait(timeout=60) for side, process in running.items()} == {"real": 0, "simulated": 0}
+    outputs = {side: (tmp_path / f"{side}.log").read_text() for side in sides}
+    said = {}
+    for side in sides:
+        lines = [line for log in (tmp_path / side / "log").iterdir() for line in log.read_text().splitlines()]
+        messages = sorted(line.split("_dynamic_profiler_utils.py: ")[1] for line in lines)
+        said[side] = [re.sub(r"at \d+ step", "at N step", line) if start == -1 else line for line in messages]
+    late = {side: "config is not effective. The start_step=1," in output for side, output in outputs.items()}
+    assert said["real"] == said["simulated"]
+    assert late["simulated"] is (start == 1)
+    if "_init" in sorted(path.name for path in (folder / "torch_npu").iterdir()):  # else the stand-in mutes warnings
+        assert late["real"] is (start == 1)
