@@ -60,7 +60,8 @@ def _mode(path: Path) -> int:
 def build(proposal: Proposal) -> dict[str, Any]:
     """Make the copies and their manifest; returns the manifest. On any failure nothing stays behind.
 
-    Errors: ``original_changed`` (since ``prepare``), ``proof_failed``, ``directory_not_writable``, ``copy_not_written``.
+    Errors: ``original_changed`` (since ``prepare``), ``proof_failed``, ``directory_not_writable``,
+    ``copy_not_written``, ``copy_exists``.
     """
     store.clean_leftovers()
     plan = proposal.plan
@@ -104,7 +105,8 @@ def _complete(copies: list[dict[str, Any]]) -> None:
 def _write_configs(
     proposal: Proposal, draft: Draft, places: dict[Path, Path]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    copies, changes = [], []
+    copies: list[dict[str, Any]] = []
+    changes: list[dict[str, Any]] = []
     following: ConfigEdit | None = None
     for edit in reversed(proposal.configs):  # tools.json before the YAML that names it
         wanted = edit.wanted
@@ -147,7 +149,8 @@ def _change(path: Path, change: Change) -> dict[str, Any]:
 
 
 def _script_changes(proposal: Proposal, places: dict[Path, Path]) -> list[dict[str, Any]]:
-    plan, changes = proposal.plan, []
+    plan = proposal.plan
+    changes: list[dict[str, Any]] = []
     copy = str(places[plan.script])
     for link in plan.chain[1:]:
         if link.word is not None:
@@ -155,9 +158,7 @@ def _script_changes(proposal: Proposal, places: dict[Path, Path]) -> list[dict[s
             changes.append({"path": copy, "key": link.reached_by, "before": link.word.text, "after": after})
     if proposal.script_iters:
         value = plan.train_iters.value
-        changes.append(
-            {"path": copy, "key": "--train-iters", "before": value, "after": proposal.options.train_iters}
-        )
+        changes.append({"path": copy, "key": "--train-iters", "before": value, "after": proposal.options.train_iters})
     return changes
 
 
@@ -209,7 +210,10 @@ def _manifest(
         "missing_paths": [str(missing.path) for missing in plan.missing_paths],
         "estimate": proposal.estimate,
         "notes": [
-            {"code": note.code, "params": {k: v if isinstance(v, (int, list)) else str(v) for k, v in note.params.items()}}
+            {
+                "code": note.code,
+                "params": {k: v if isinstance(v, (int, list)) else str(v) for k, v in note.params.items()},
+            }
             for note in [*proposal.notes, *solved.notes]
         ],
     }

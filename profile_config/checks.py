@@ -59,7 +59,9 @@ def check_options(plan: LaunchPlan, options: ProfileOptions) -> None:
         return
     if options.end_step <= options.start_step:
         raise CodedError(
-            "end_step_not_after_start", found=f"{options.start_step}..{options.end_step}", expected="end_step > start_step"
+            "end_step_not_after_start",
+            found=f"{options.start_step}..{options.end_step}",
+            expected="end_step > start_step",
         )
     steps = options.end_step - options.start_step
     if steps > LONG_WINDOW and "long_window" not in options.acknowledge:
@@ -68,7 +70,9 @@ def check_options(plan: LaunchPlan, options: ProfileOptions) -> None:
         raise CodedError("every_step_not_acknowledged", found=steps, train_iters=options.train_iters)
 
 
-def check_schedule(plan: LaunchPlan, options: ProfileOptions, seen: Window, arguments: Arguments, notes: list[Note]) -> None:
+def check_schedule(
+    plan: LaunchPlan, options: ProfileOptions, seen: Window, arguments: Arguments, notes: list[Note]
+) -> None:
     """Whether the run is long enough, and what would end it early or disturb the window."""
     if options.train_iters < seen.needed:
         code = "train_iters_too_small_resumed" if seen.offset else "train_iters_too_small"
@@ -149,5 +153,3 @@ def check_overrides(plan: LaunchPlan) -> None:
         name = word.text.lstrip("-").partition("=")[0]
         if "=" in word.text and name.split(".")[0] in {"training", "tools"}:
             raise CodedError("yaml_override_conflicts", found=word.text, line=word.line)
-
-

@@ -105,7 +105,7 @@ class ScriptCopy:
 
     def _followers(self) -> None:
         """An in-place edit of a copied file may carry the path of another: its variables lead to the copies as well."""
-        by_text = {path: copy for path, copy in self.request.paths.items()}
+        by_text = self.request.paths
         for change in self.plan.world_changes:
             if change.kind != "edits" or change in self.proposal.neutralise:
                 continue
@@ -219,7 +219,7 @@ class ScriptCopy:
         names -= {*self.plan.env, "MM_PROFILER_RECORD", "PATH", "HOME"}
         if not names:
             return copies
-        hostile = {name: "7" for name in sorted(names)}
+        hostile = dict.fromkeys(sorted(names), "7")
         for _ in range(MAX_TRIES):
             wrong = self._drifts(hostile)
             if wrong is None:

@@ -130,9 +130,9 @@ def check_neighbours(plan: LaunchPlan, loaded: Any, notes: list[Note]) -> None:
 
 def _check_top(plan: LaunchPlan, loaded: Mapping[str, Any], notes: list[Note]) -> None:
     training = loaded.get("training")
-    if plan.engine == "fsdp2" and isinstance(training, Mapping) and isinstance(training.get("profile"), Mapping):
-        if plan.capabilities.profile_key != "training.profile":
-            notes.append(Note("decoy_training_profile", {"path": plan.config_path}))
+    decoy = plan.engine == "fsdp2" and plan.capabilities.profile_key != "training.profile"
+    if decoy and isinstance(training, Mapping) and isinstance(training.get("profile"), Mapping):
+        notes.append(Note("decoy_training_profile", {"path": plan.config_path}))
     holder = loaded.get("tools", {}) if plan.engine == "fsdp2" else loaded
     if not isinstance(holder, Mapping):
         return

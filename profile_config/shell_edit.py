@@ -143,25 +143,18 @@ def recorder(sources: Sources, call: LauncherCall, unset: tuple[str, ...] = ()) 
     return span.path, Edit(at, at, prefix)
 
 
-SOURCING = re.compile(rb"\s*(?:(?:nohup|exec|source|\.|bash|sh)\s+)*(\"[^\"]*\"|'[^']*'|[^\s;&|]+)")
-
-
 def repoint_source(sources: Sources, file: SourceFile, copy: Path) -> Located | None:
-    """Make the line that sources ``file`` (or runs it) name the copy instead."""
+    """Make the word that names a sourced (or called) ``file`` name the copy instead."""
     span = file.sourced_at
     if span is None or span.path not in sources.files:
         return None
-    raw = sources.raw(span)
-    found = SOURCING.match(raw)
-    if found is None:
-        return None
-    word = found[1]
+    word = sources.raw(span)
     name = file.path.name.encode("utf-8", "surrogateescape")
     bare = word.rstrip(b"\"'")
     if copy.parent == file.path.parent and bare.endswith(name) and SAFE.fullmatch(copy.name):
-        start = span.start + found.start(1) + len(bare) - len(name)
+        start = span.start + len(bare) - len(name)
         return span.path, Edit(start, start + len(name), copy.name.encode("utf-8"))
-    return span.path, Edit(span.start + found.start(1), span.start + found.end(1), quote(str(copy), word))
+    return span.path, Edit(span.start, span.end, quote(str(copy), word))
 
 
 def neutralise(sources: Sources, span: Span) -> Located:

@@ -1,8 +1,8 @@
 """Files that a build makes: written whole or not at all, journalled before they appear, listed in a manifest at last.
 
-    <state>/builds/<config_id>/journal.json     what is about to be written; gone once the manifest stands
-    <state>/builds/<config_id>/manifest.json    the build; what discard removes
-    <state>/builds/<config_id>/copies/          copies whose original's folder cannot be written to
+<state>/builds/<config_id>/journal.json     what is about to be written; gone once the manifest stands
+<state>/builds/<config_id>/manifest.json    the build; what discard removes
+<state>/builds/<config_id>/copies/          copies whose original's folder cannot be written to
 """
 
 import hashlib

@@ -51,7 +51,10 @@ def dangerous(plan: LaunchPlan, originals: set[Path]) -> list[WorldChange]:
             if "-delete" in change.command or re.search(r"-exec\s+rm\b", change.command) or _lost_path(change):
                 found.append(change)
         elif change.kind == "modes":
-            if any(re.search(r"(^|\s)-\w*R", change.command) and resolved(plan, w) in {plan.workdir, Path("/")} for w in change.targets):
+            if any(
+                re.search(r"(^|\s)-\w*R", change.command) and resolved(plan, w) in {plan.workdir, Path("/")}
+                for w in change.targets
+            ):
                 found.append(change)
         elif change.kind in STOPS and not _own_log(plan, change):
             if change.kind == "edits" and touches(plan, change, originals):
@@ -66,9 +69,7 @@ def check(plan: LaunchPlan, options: ProfileOptions, originals: set[Path], notes
     if found and "world_changes" not in options.acknowledge:
         lines = [f"{c.span.path.name}:{c.span.line}: {_short(c.command)}" for c in found]
         raise CodedError("script_changes_world", found="; ".join(lines[:8]), count=len(found))
-    notes.extend(
-        Note("command_neutralised", {"line": c.span.line, "command": _short(c.command)}) for c in found
-    )
+    notes.extend(Note("command_neutralised", {"line": c.span.line, "command": _short(c.command)}) for c in found)
     return found
 
 

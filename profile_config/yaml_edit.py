@@ -1,9 +1,9 @@
 """Edits in YAML text: keys set or added in their own block, anchors and comments kept, never a second block.
 
-    value behind an alias (``save_path: *p``)            the alias is replaced, its anchor stays
-    scalar with an anchor used elsewhere                 the anchor moves to its first other user
-    mapping reached by an alias, or through ``<<``       written out in place
-    mapping with an anchor used elsewhere                refused with the line: others would change with it
+value behind an alias (``save_path: *p``)            the alias is replaced, its anchor stays
+scalar with an anchor used elsewhere                 the anchor moves to its first other user
+mapping reached by an alias, or through ``<<``       written out in place
+mapping with an anchor used elsewhere                refused with the line: others would change with it
 """
 
 import json

@@ -76,7 +76,8 @@ def parse(text: str) -> Node | None:
             stack[-1].pairs.append((keys[-1], node))
             keys[-1] = None
 
-    for event in yaml.parse(text, Loader=loader):
+    events: Any = yaml.parse(text, Loader=loader)
+    for event in events:
         kind = type(event).__name__
         if kind in {"MappingEndEvent", "SequenceEndEvent"}:
             stack.pop().end = event.end_mark.index

@@ -1,0 +1,269 @@
+"""build_config: shows what would be collected, and after confirmation makes the proven copies."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import anyio.to_thread
+from mcp.server.mcpserver import AcceptedElicitation, Context, Elicit, ElicitationResult, Resolve
+from pydantic import BaseModel, ConfigDict, Field
+
+from mindspeed_mm_train_profiler.errors import CodedError
+from mindspeed_mm_train_profiler.options import ProfileOptions
+from mindspeed_mm_train_profiler.skill import confirmation, wording
+from mindspeed_mm_train_profiler.tools.common import (
+    Language,
+    NextStep,
+    Result,
+    ToolSpec,
+    argument_path,
+    remarks,
+    resolve_language,
+)
+
+MAX_DIFF_CHARS = 6000
+"""All diffs of one result together; the copies on disk hold the rest."""
+MAX_WARNINGS = 20
+
+
+class Row(BaseModel):
+    item: str
+    value: str
+
+
+class CopyMade(BaseModel):
+    model_config = ConfigDict(serialize_by_alias=True)
+
+    role: str
+    original: str
+    copy_: str = Field(alias="copy")
+    diff: str
+    sha256_original: str
+
+
+class ChangeMade(BaseModel):
+    path: str
+    key: str
+    before: Any = None
+    after: Any = None
+
+
+class Expected(BaseModel):
+    """Steps: the profiler's 0-based counter; iterations: the log's 1-based number."""
+
+    ranks: list[int] | None = None
+    steps: list[int] = Field(default_factory=list)
+    iterations: list[int] = Field(default_factory=list)
+    sessions: int | None = None
+
+
+class Estimate(BaseModel):
+    bytes: int
+    basis: str
+
+
+class BuildResult(Result):
+    """A build, or what it would be."""
+
+    model_config = ConfigDict(extra="forbid", serialize_by_alias=True)
+
+    status: Literal["needs_confirmation", "built", "declined"]
+    config_id: str | None = None
+    confirmation: list[Row] = Field(default_factory=list)
+    table: str = ""
+    copies: list[CopyMade] = Field(default_factory=list)
+    changes: list[ChangeMade] = Field(default_factory=list)
+    command: str | None = None
+    save_path: str | None = None
+    dynamic_config_path: str | None = None
+    expected: Expected = Field(default_factory=Expected)
+    estimate: Estimate | None = None
+    omitted_chars: int = Field(0, description="characters of diffs left out; the copies hold them")
+
+    def body(self, language: wording.Language) -> Iterable[str]:
+        yield self.table
+        for copy in self.copies:
+            yield f"{copy.role}: {copy.original} -> {copy.copy_}"
+            yield copy.diff
+        if self.command:
+            yield self.command
+
+
+class Confirm(BaseModel):
+    """The answer to the confirmation question."""
+
+    confirm: bool = Field(description="OK?")
+
+
+class NotAsked(Confirm):
+    """Nobody was asked: the caller's own ``confirmed`` counts, or the client cannot be asked."""
+
+    confirm: bool = False
+
+
+def _prepare(script: str, options: ProfileOptions, workdir: str | None, script_args: Any, env: Any) -> Any:
+    """The proposal; paths of the options are taken from the server's working directory."""
+    from mindspeed_mm_train_profiler import profile_config
+    from mindspeed_mm_train_profiler.launch_script import read_launch
+
+    place = argument_path(workdir) if workdir is not None else None
+    given = {
+        name: str(argument_path(value))
+        for name in ("save_path", "dynamic_config_path")
+        if (value := getattr(options, name)) is not None
+    }
+    plan = read_launch(argument_path(script, base=place), workdir=place, script_args=script_args or (), env=env or {})
+    for link in plan.chain:
+        argument_path(link.path)  # a copy is written beside it
+    proposal = profile_config.prepare(plan, options.model_copy(update=given))
+    argument_path(proposal.save_path)
+    return proposal
+
+
+def _said(answer: Any) -> bool | None:
+    """The client's answer; None where nobody was asked (also from the terminal command)."""
+    if answer is None:
+        return None
+    if isinstance(answer, AcceptedElicitation):
+        return None if isinstance(answer.data, NotAsked) else bool(answer.data.confirm)
+    return False
+
+
+def _rows(language: wording.Language, proposal: Any) -> list[confirmation.Row]:
+    def shown(path: Path | None, given: str | None) -> str | None:
+        if path is None:
+            return None
+        # a folder of this run gets its name when it is made
+        return str(path) if given is not None else f"{path.parent}/run_<time>"
+
+    plan, options = proposal.plan, proposal.options
+    return confirmation.rows(
+        language,
+        options,
+        script=str(plan.script),
+        engine=plan.engine,
+        config_path=str(plan.config_path),
+        save_path=shown(proposal.save_path, options.save_path),
+        dynamic_path=shown(proposal.dynamic_path, options.dynamic_config_path),
+        captured=proposal.window.iterations,
+    )
+
+
+async def ask(
+    script: str,
+    options: ProfileOptions,
+    context: Context,
+    workdir: str | None = None,
+    script_args: list[str] | None = None,
+    env: dict[str, str] | None = None,
+    confirmed: bool | None = None,
+    language: Literal["zh", "en"] | None = None,
+) -> Confirm | Elicit[Confirm]:
+    """Ask the user, where the client can be asked and nobody has confirmed yet."""
+    capabilities = context.client_capabilities
+    elicitation = capabilities.elicitation if capabilities is not None else None
+    can_ask = elicitation is not None and (elicitation.form is not None or elicitation.url is None)
+    if confirmed is not None or not can_ask:
+        return NotAsked()
+    try:
+        proposal = await anyio.to_thread.run_sync(_prepare, script, options, workdir, script_args, env)
+    except CodedError:
+        return NotAsked()  # the tool itself says what is wrong
+    spoken = resolve_language(language)
+    table = confirmation.table(spoken, _rows(spoken, proposal))
+    return Elicit(wording.text(spoken, "build.question", table=table), Confirm)
+
+
+def build_config(
+    script: Annotated[str, Field(description="launch script (.sh)")],
+    options: ProfileOptions,
+    workdir: Annotated[str | None, Field(description="where the launch starts; default: found from the entry")] = None,
+    script_args: Annotated[list[str] | None, Field(description="arguments the script is given")] = None,
+    env: Annotated[dict[str, str] | None, Field(description="variables set for the launch")] = None,
+    confirmed: Annotated[
+        bool | None, Field(description="true: the user has confirmed the table; false: declined")
+    ] = None,
+    language: Language = None,
+    answer: Annotated[ElicitationResult[Confirm], Resolve(ask)] = None,  # type: ignore[assignment]
+) -> BuildResult:
+    """Check, show the confirmation table, and once confirmed write the copies."""
+    from mindspeed_mm_train_profiler import profile_config
+
+    spoken = resolve_language(language)
+    proposal = _prepare(script, options, workdir, script_args, env)
+    rows = _rows(spoken, proposal)
+    shown: dict[str, Any] = {
+        "confirmation": [Row(item=item, value=value) for item, value in rows],
+        "table": confirmation.table(spoken, rows),
+        "expected": Expected(**proposal.expected),
+        "estimate": Estimate(**proposal.estimate) if proposal.estimate else None,
+    }
+    said = _said(answer) if confirmed is None else confirmed
+    if said is not True:
+        declined = said is False
+        arguments: dict[str, Any] = {"script": script, "options": options.model_dump(mode="json", exclude_unset=True)}
+        optional = {"workdir": workdir, "script_args": script_args, "env": env, "language": language}
+        arguments |= {name: value for name, value in optional.items() if value}
+        return BuildResult(
+            status="declined" if declined else "needs_confirmation",
+            summary=wording.text(spoken, "build.declined" if declined else "build.needs_confirmation"),
+            warnings=remarks(spoken, proposal.notes[:MAX_WARNINGS]),
+            next_step=None
+            if declined
+            else NextStep(
+                tool="build_config",
+                arguments={**arguments, "confirmed": True},
+                why=wording.text(spoken, "build.confirm_next"),
+            ),
+            **shown,
+        )
+    manifest = profile_config.build(proposal)
+    return _built(spoken, manifest, proposal, shown)
+
+
+def _built(language: wording.Language, manifest: dict[str, Any], proposal: Any, shown: dict[str, Any]) -> BuildResult:
+    from mindspeed_mm_train_profiler.errors import Note
+
+    left, omitted, copies = MAX_DIFF_CHARS, 0, []
+    for copy in manifest["copies"]:
+        diff = copy["diff"]
+        if len(diff) > left:
+            omitted += len(diff) - left
+            diff = diff[:left] + "\n" + wording.text(language, "build.diff_cut", count=len(diff) - left)
+        left = max(left - len(diff), 0)
+        copies.append(CopyMade(**{k: copy[k] for k in ("role", "original", "copy", "sha256_original")}, diff=diff))
+    notes = [Note(note["code"], note["params"]) for note in manifest["notes"]]
+    return BuildResult(
+        status="built",
+        config_id=manifest["config_id"],
+        summary=wording.text(language, "build.built", count=len(copies), config_id=manifest["config_id"]),
+        warnings=remarks(language, notes[:MAX_WARNINGS]),
+        next_step=NextStep(
+            tool="launch_training",
+            arguments={"config_id": manifest["config_id"]},
+            why=wording.text(language, "build.next"),
+        ),
+        copies=copies,
+        changes=[ChangeMade(**change) for change in manifest["changes"]],
+        command=manifest["command"],
+        save_path=manifest["save_path"],
+        dynamic_config_path=manifest["dynamic_config_path"],
+        omitted_chars=omitted,
+        **shown,
+    )
+
+
+TOOL = ToolSpec(
+    name="build_config",
+    title="Build profiling copies",
+    description=(
+        "Show the confirmation table for one collection and, once confirmed, write timestamped copies of the launch "
+        "script and its configuration with profiling switched on. Originals are never changed; every copy is proven by "
+        "reloading it as the trainer does. Without confirmed=true (or the client's own answer) nothing is written."
+    ),
+    function=build_config,
+    read_only=False,
+    destructive=False,
+    idempotent=False,
+    open_world=False,
+)
