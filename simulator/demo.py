@@ -84,11 +84,13 @@ class Demo:
     async def job(self, name: str, script: Path, save: Path) -> Outcome:
         """From a script to numbers, in the order the skill prescribes."""
         given = str(script)
+        offered = {tool.name for tool in (await self._client.list_tools()).tools}
         await self.call("detect_engine", script=given)
         await self.call("check_env", script=given)
         options: dict[str, Any] = OPTIONS | {"save_path": str(save)}
-        chosen = await self.call("choose_options", script=given, answers=options)
-        options = {key: value for key, value in (chosen.get("options") or options).items() if value is not None}
+        if "choose_options" in offered:  # not one of the six that every client needs
+            chosen = await self.call("choose_options", script=given, answers=options)
+            options = {key: value for key, value in (chosen.get("options") or options).items() if value is not None}
         options["acknowledge"] = sorted({*options.get("acknowledge", []), "all_ranks", "checkpoint_overwrite"})
         await self.call("build_config", script=given, options=options)
         self.show(text(self._language, "demo.user_confirms"))
@@ -97,7 +99,7 @@ class Demo:
         await self.follow(launched["run_id"])
         verified = await self.call("verify_output", run_id=launched["run_id"])
         summary: dict[str, Any] = {}
-        if verified["verdict"] == "complete":
+        if verified["verdict"] == "complete" and "summarize_profile" in offered:
             summary = await self.call("summarize_profile", run_id=launched["run_id"], top=3)
         return Outcome(name, verified["verdict"], built, launched, verified, summary)
 
