@@ -18,9 +18,7 @@ from mindspeed_mm_train_profiler.skill import wording
 
 log = logging.getLogger("mindspeed_mm_train_profiler")
 
-Language = Annotated[
-    Literal["zh", "en"] | None, Field(description="Language of the result (default: the server's setting).")
-]
+Language = Annotated[Literal["zh", "en"] | None, Field(description="of the result")]
 
 
 class Remark(BaseModel):

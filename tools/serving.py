@@ -22,6 +22,7 @@ from pydantic import ValidationError
 
 from mindspeed_mm_train_profiler.errors import CodedError
 from mindspeed_mm_train_profiler.tools.common import Result, ToolSpec, error_info, error_text, resolve_language
+from mindspeed_mm_train_profiler.tools.compact import compact
 
 log = logging.getLogger("mindspeed_mm_train_profiler")
 
@@ -141,3 +142,6 @@ def register(server: MCPServer[Any], spec: ToolSpec) -> None:
             open_world_hint=spec.open_world,
         ),
     )
+    tool = server._tool_manager.get_tool(spec.name)
+    if tool is not None:
+        tool.parameters = compact(tool.parameters)
