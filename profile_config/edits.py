@@ -36,13 +36,20 @@ def apply(data: bytes, edits: Iterable[Edit]) -> bytes:
 
 
 def text_edits(text: str, edits: Iterable[tuple[int, int, str]]) -> list[Edit]:
-    """Edits given in characters of ``text``, as edits of its UTF-8 bytes."""
-    if text.isascii():
-        return [Edit(start, end, new.encode("utf-8")) for start, end, new in edits]
-    return [
-        Edit(len(text[:start].encode("utf-8")), len(text[:end].encode("utf-8")), new.encode("utf-8"))
-        for start, end, new in edits
-    ]
+    """Edits given in characters of ``text``, as edits of its UTF-8 bytes.
+
+    Insertions at one place are joined in the order given: the inner block's before the outer one's.
+    """
+    joined: dict[tuple[int, int, int], str] = {}
+    for number, (start, end, new) in enumerate(edits):
+        key = (start, end, -1 if start == end else number)
+        joined[key] = joined.get(key, "") + new
+    ascii_only = text.isascii()
+
+    def place(at: int) -> int:
+        return at if ascii_only else len(text[:at].encode("utf-8"))
+
+    return [Edit(place(start), place(end), new.encode("utf-8")) for (start, end, _), new in joined.items()]
 
 
 def unified_diff(before: bytes, after: bytes, name: str, copy: str) -> str:

@@ -123,7 +123,7 @@ def _merge_mapping(
         lines = _block(document, full, name.column + document.step)
         document.changes.append((end, end, "".join(document.newline + line for line in lines)))
     else:
-        _replace(document, child, scalar(full))
+        _put(document, name, child, scalar(full))
 
 
 def _set(document: _Document, name: Node, child: Node, value: Any) -> None:
@@ -134,8 +134,12 @@ def _set(document: _Document, name: Node, child: Node, value: Any) -> None:
     written = scalar(value)
     if child.kind == "scalar" and child.style in {"'", '"'} and isinstance(value, str) and "'" not in value:
         written = f"'{value}'" if child.style == "'" else json.dumps(value, ensure_ascii=False)
+    _put(document, name, child, written)
+
+
+def _put(document: _Document, name: Node, child: Node, written: str) -> None:
+    """Replace a value by one on a single line, deeper than its key."""
     if child.kind in {"mapping", "sequence"} and not child.flow:
-        # on a line of its own, deeper than its key
         written = " " * max(name.column + document.step - child.column, 0) + written
     _replace(document, child, written)
 
