@@ -97,20 +97,21 @@ def _definition(sources: Sources, word: Word, value: str) -> Located | None:
     return None
 
 
-def _outer(piece: Piece) -> Span | None:
-    """Where a piece stands in the outermost text: its use, or its own bytes."""
-    return piece.use or piece.span
+def _outer(piece: Piece, word: Word) -> Span | None:
+    """Where a piece stands for this word alone: the use of a variable within it, or the piece's own bytes."""
+    inner = piece.bindings[0].text if piece.bindings else None
+    return piece.use if piece.use is not None and inner and inner in word.text else piece.span
 
 
 def _use(sources: Sources, word: Word, value: str) -> Located | None:
-    spans = [span for piece in word.pieces if piece.text and (span := _outer(piece)) is not None]
+    spans = [span for piece in word.pieces if piece.text and (span := _outer(piece, word)) is not None]
     if not spans or len({span.path for span in spans}) != 1 or spans[0].path not in sources.files:
         return None
     path, start, end = spans[0].path, min(s.start for s in spans), max(s.end for s in spans)
     data = sources.files[path].data
     if DEFAULTED.search(data[:start]) and data[end : end + 1] == b"}":
         start, end = data.rindex(b"${", 0, start), end + 1
-    if not SAFE.fullmatch(value):
+    if not SAFE.fullmatch(value) or re.search(rb"\s", data[start:end]):
         return None
     return path, Edit(start, end, value.encode("utf-8"))
 

@@ -151,7 +151,9 @@ def test_yaml_without_a_mapping_is_refused(text: str) -> None:
         yaml_edit.set_keys(text, yaml.safe_load(text), PROFILE)
 
 
-@pytest.mark.parametrize("value", ["on", "1e5", "1e-5", "null", "~", "", "a: b", "#x", "./x y", "0x1", "=", "yes", "a\nb", "日本"])
+@pytest.mark.parametrize(
+    "value", ["on", "1e5", "1e-5", "null", "~", "", "a: b", "#x", "./x y", "0x1", "=", "yes", "a\nb", "日本"]
+)
 def test_yaml_spelling_of_strings(value: str) -> None:
     assert yaml.safe_load(yaml_edit.scalar(value)) == value
     assert yaml.safe_load(yaml_edit.scalar([value, {value or "k": 1}])) == [value, {value or "k": 1}]
