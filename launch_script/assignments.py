@@ -9,7 +9,7 @@ from mindspeed_mm_train_profiler.launch_script.plan import Span, Word
 from mindspeed_mm_train_profiler.launch_script.state import Shell, Var
 from mindspeed_mm_train_profiler.launch_script.values import Frag, Value, clip
 
-MAX_ARRAY = 4096
+MAX_ARRAY = 1024
 
 
 def from_word(word: Word) -> Value:

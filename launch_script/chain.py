@@ -8,7 +8,7 @@ from typing import Any
 from mindspeed_mm_train_profiler.errors import CodedError, Note
 from mindspeed_mm_train_profiler.launch_script.plan import ConfigLink, LauncherCall, TrainIters, Word
 from mindspeed_mm_train_profiler.launch_script.yaml_positions import yaml_line
-from mindspeed_mm_train_profiler.trainer_files import parse_json, parse_yaml, read_config_bytes
+from mindspeed_mm_train_profiler.trainer_files import parse_json, parse_yaml, quick_yaml, read_config_bytes
 
 UNKNOWN_ITERS = TrainIters(None, None, None, None, None)
 
@@ -174,7 +174,7 @@ def _megatron_yaml(chain: Chain, first: Word, call: LauncherCall, workdir: Path)
     data = _read(chain, path)
     if data is None:
         return
-    chain.yaml, chain.yaml_data = parse_yaml(path, data, chain.notes), data
+    chain.yaml, chain.yaml_data = quick_yaml(path, data, chain.notes), data
     if not isinstance(chain.yaml, dict):
         raise CodedError("config_malformed", found=path, kind="YAML", detail="not a mapping")
     flat: dict[str, tuple[Any, tuple[str, ...]]] = {}
@@ -211,7 +211,7 @@ def fsdp2(script: Path, call: LauncherCall, workdir: Path) -> Chain:
     data = _read(chain, path)
     if data is None:
         return chain
-    chain.yaml, chain.yaml_data = parse_yaml(path, data, chain.notes), data
+    chain.yaml, chain.yaml_data = quick_yaml(path, data, chain.notes), data
     if not isinstance(chain.yaml, dict):
         raise CodedError("config_malformed", found=path, kind="YAML", detail="not a mapping")
     training = chain.yaml.get("training")

@@ -7,7 +7,7 @@ from typing import Any
 from mindspeed_mm_train_profiler.errors import Note
 from mindspeed_mm_train_profiler.launch_script import conditions, follow, launcher, world
 from mindspeed_mm_train_profiler.launch_script.assignments import assign, from_word
-from mindspeed_mm_train_profiler.launch_script.expansion import line_of, value, word_list
+from mindspeed_mm_train_profiler.launch_script.expansion import line_of, stretch, value, word_list
 from mindspeed_mm_train_profiler.launch_script.plan import Word
 from mindspeed_mm_train_profiler.launch_script.state import MAX_DEPTH, Shell, Var
 from mindspeed_mm_train_profiler.launch_script.substitution import echo, opaque, printer, printf, say
@@ -23,6 +23,8 @@ def run_command(shell: Shell, node: Any) -> Status:
     if node.type == "unset_command":
         for child in node.children[1:]:
             shell.variables.pop(shell.source.raw(child), None)
+        return True
+    if _glued(shell, node):
         return True
     prefix: list[Any] = []
     words: list[Word] = []
@@ -41,6 +43,20 @@ def run_command(shell: Shell, node: Any) -> Status:
             assign(inner, child, exported=True)
         return execute(inner, node, words)
     return execute(shell, node, words)
+
+
+def _glued(shell: Shell, node: Any) -> bool:
+    """``A=0`cmd` `` is one assignment; in some places the grammar makes an assignment and a command name of it."""
+    if len(node.children) != 2 or node.children[0].type != "variable_assignment":
+        return False
+    first, rest = node.children
+    name = first.child_by_field_name("name")
+    if name is None or name.type != "variable_name" or first.end_byte != rest.start_byte:
+        return False
+    start = name.end_byte + 1
+    found = stretch(shell, node, start, rest.end_byte, quoted=False)
+    shell.assign(shell.source.raw(name), Var(found, assignment=shell.source.span(node)))
+    return True
 
 
 def execute(shell: Shell, node: Any, words: list[Word]) -> Status:

@@ -147,7 +147,7 @@ def classify(entry: str, path: Path | None, workdir: Path) -> EntryKind:
         if named.pattern.search(entry.replace("\\", "/")) and not (text and _signal_engine(text)):
             return EntryKind("unsupported", named.reason, named.suggestion, "name")
     if text is None or path is None:
-        return _by_name(shown if path else entry)
+        return _by_name(entry, shown)
     yaml = "read_yaml_config" in text
     seen, queue = {path}, [(path, text)]
     uses_npu = False
@@ -186,8 +186,8 @@ def _is_fsdp_trainer(path: Path, text: str) -> bool:
     )
 
 
-def _by_name(shown: str) -> EntryKind:
+def _by_name(entry: str, shown: str) -> EntryKind:
     for named in (*BY_PATH, *BY_NAME):
-        if named.pattern.search(shown):
+        if named.pattern.search(entry) or named.pattern.search(shown):
             return EntryKind(named.engine, named.reason, named.suggestion, "name", "pretrain_transformers" in shown)
     return EntryKind("unsupported", "kind_entry_unknown", "suggest_general", "name")

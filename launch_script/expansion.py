@@ -51,10 +51,6 @@ def literal(shell: Shell, start: int, end: int, line: int, *, quoted: bool) -> V
             flush(position)
             position += 2
             begin = position
-        elif following == b" " and data[position + 2 : position + 3] == b"\n" and b"\r" in shell.source.data:
-            flush(position)  # the blank stands for a CR: read as the author meant it (a note tells)
-            position += 3
-            begin = position
         elif quoted and following not in b'$`"\\':
             position += 2
         else:
@@ -73,12 +69,15 @@ def stretch(shell: Shell, node: Any, start: int, end: int, *, quoted: bool) -> V
         if child.start_byte < position or child.end_byte > end or not (inner := _inner(child, quoted)):
             continue
         for part in inner:
-            if part.start_byte > position:
-                result += literal(shell, position, part.start_byte, line_of(node), quoted=quoted)
+            begin = shell.source.begin(part) if part.type in EXPANSIONS else part.start_byte
+            if begin > position:
+                line = line_of(node) + shell.source.text.count(b"\n", node.start_byte, position)
+                result += literal(shell, position, begin, line, quoted=quoted)
             result += value(shell, part, quoted=quoted)
             position = part.end_byte
     if end > position:
-        result += literal(shell, position, end, line_of(node), quoted=quoted)
+        line = line_of(node) + shell.source.text.count(b"\n", node.start_byte, position)
+        result += literal(shell, position, end, line, quoted=quoted)
     return clip(tuple(result))
 
 
@@ -86,7 +85,15 @@ def _inner(child: Any, quoted: bool) -> list[Any]:
     """The nodes below that are not plain text."""
     if child.type in EXPANSIONS or (child.type in QUOTES and not quoted):
         return [child]
-    if child.type in {"concatenation", "word", "string", "subscript", "variable_assignment", "string_content"}:
+    if child.type in {
+        "concatenation",
+        "word",
+        "string",
+        "subscript",
+        "variable_assignment",
+        "string_content",
+        "command_name",
+    }:
         return [part for sub in child.children for part in _inner(sub, quoted)]
     return []
 
@@ -176,6 +183,7 @@ def parameter(shell: Shell, node: Any, name: str, *, quoted: bool) -> Value:
     var = shell.variables.get(name)
     if var is None:
         return (Frag("", quoted=True),) if quoted else ()
+    shell.record.steps += len(var.value)  # a long value costs as much as many short ones
     result = expanded(var.value, var.binding(name), here, quoted=quoted)
     return result or ((Frag("", quoted=True),) if quoted else ())
 
@@ -183,6 +191,7 @@ def parameter(shell: Shell, node: Any, name: str, *, quoted: bool) -> Value:
 def _elements(items: tuple[Value, ...], node: Any, shell: Shell, *, quoted: bool) -> Value:
     result: list[Frag] = []
     here = shell.source.span(node)
+    shell.record.steps += len(items)
     for index, item in enumerate(items):
         if index:
             result.append(BREAK)
@@ -306,7 +315,7 @@ def _split_unescaped(shell: Shell, node: Any, start: int, word: str) -> tuple[st
 def _arithmetic(shell: Shell, node: Any) -> Value:
     raw = shell.source.raw(node)
     head, tail = (3, 2) if raw.startswith("$((") else (2, 1)
-    inside = _arithmetic_text(shell, node, node.start_byte + head, node.end_byte - tail)
+    inside = _arithmetic_text(shell, node, shell.source.begin(node) + head, node.end_byte - tail)
     if inside is None:
         return shell.record.unknown(raw, shell.source, node, Note("depends_on_unknown", {}))
     try:
@@ -330,7 +339,7 @@ def _arithmetic_text(shell: Shell, node: Any, start: int, end: int) -> str | Non
         part = value(shell, child, quoted=True)
         if not known(part):
             return None
-        text += decode(shell.source.text[position : child.start_byte]) + text_of(part)
+        text += decode(shell.source.text[position : shell.source.begin(child)]) + text_of(part)
         position = child.end_byte
     return (text + decode(shell.source.text[position:end])).replace("\\\n", "").replace('"', "")
 

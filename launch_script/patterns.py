@@ -34,8 +34,13 @@ def regex(pattern: str, greedy: bool = True) -> "re.Pattern[str] | None":
         return None
 
 
+def _costly(pattern: str, text: str) -> bool:
+    """Several stars over a long text backtrack without end; no launch script needs that."""
+    return len(text) > 20_000 or (pattern.count("*") > 2 and len(text) > 400)
+
+
 def matches(pattern: str, text: str) -> bool | None:
-    found = regex(pattern)
+    found = None if _costly(pattern, text) else regex(pattern)
     return None if found is None else found.fullmatch(text) is not None
 
 
@@ -45,7 +50,7 @@ def strip(operator: str, text: str, pattern: str) -> str | None:
     if compiled is None:
         return None
     sizes = range(len(text) + 1) if len(operator) == 1 else range(len(text), -1, -1)
-    if len(text) > 20_000:
+    if _costly(pattern, text) or len(text) > 4_000:
         return None
     for size in sizes:
         if operator[0] == "#" and compiled.fullmatch(text, 0, size):
@@ -58,7 +63,7 @@ def strip(operator: str, text: str, pattern: str) -> str | None:
 def substitute(operator: str, text: str, pattern: str, replacement: str) -> str | None:
     """``${v/p/r}``, ``//``, ``/#``, ``/%``."""
     compiled = regex(pattern)
-    if compiled is None or len(text) > 20_000:
+    if compiled is None or _costly(pattern, text):
         return None
     if operator == "//":
         return compiled.sub(lambda _: replacement, text) if pattern else text

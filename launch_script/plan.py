@@ -231,6 +231,11 @@ class LaunchPlan:
     """The interpreter or virtual environment that the script names, where it does."""
     env: Mapping[str, str] = field(default_factory=dict)
 
+    def placeholders_in_call(self) -> bool:
+        """Whether a word of the call stands for something that nobody filled in."""
+        texts = [word.text for word in self.call.words] if self.call else []
+        return any(hole.source == "script" for hole in self.placeholders) or any("<" in text for text in texts)
+
     @property
     def config_path(self) -> Path | None:
         """The file that holds the profile settings."""

@@ -46,7 +46,7 @@ def _entry_path(call: LauncherCall, cwd: Path) -> Path | None:
     return chains.resolve(call.entry.text, base)
 
 
-def find_workdir(script: Path, record: Record) -> Path:
+def find_workdir(script: Path, record: Record, read_in: Path) -> Path:
     """The nearest ancestor of the script from which its entry resolves; else the nearest checkout, else its folder."""
     for call in sorted(record.calls, key=lambda c: c.launcher == "python"):
         if call.entry is None or not call.entry.known:
@@ -54,7 +54,7 @@ def find_workdir(script: Path, record: Record) -> Path:
         text = call.entry.text
         if Path(text).is_absolute():
             continue
-        moved = call.cwd is not None and call.cwd != script.parent
+        moved = call.cwd is not None and call.cwd != read_in
         if moved and (call.cwd / text).is_file():  # type: ignore[operator]
             break
         for folder in script.parents:
@@ -142,9 +142,10 @@ def read_launch(
             raise CodedError("workdir_invalid", found=place)
         record, source = evaluate(path, data, place, script_args, environment)
     else:
-        record, source = evaluate(path, data, path.parent, script_args, environment)
-        place = find_workdir(path, record)
-        if place != path.parent:
+        guess = checkout.find_checkout(path.parent) or path.parent
+        record, source = evaluate(path, data, guess, script_args, environment)
+        place = find_workdir(path, record, guess)
+        if place != guess:
             record, source = evaluate(path, data, place, script_args, environment)
     return _assemble(path, place, record, source, script_args, env or {})
 

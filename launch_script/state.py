@@ -17,7 +17,7 @@ from mindspeed_mm_train_profiler.launch_script.plan import (
 from mindspeed_mm_train_profiler.launch_script.syntax import Source
 from mindspeed_mm_train_profiler.launch_script.values import Value, known, plain, text_of
 
-MAX_STEPS = 150_000
+MAX_STEPS = 100_000
 """Tree nodes evaluated for one script; real ones need a few thousand."""
 MAX_DEPTH = 24
 """Nesting of functions, sourced files, followed scripts and quoted programs."""

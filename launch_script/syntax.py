@@ -41,14 +41,23 @@ class Source:
     quoted: Span | None = None
     """Set for a program inside a quoted word (``bash -c "..."``): the word. Positions inside are not the file's."""
 
+    def begin(self, node: Any) -> int:
+        """Where a node really begins: the grammar counts blanks before a ``$`` inside a string to the expansion."""
+        start: int = node.start_byte
+        while start < node.end_byte and self.text[start] in b" \t\r\n":
+            start += 1
+        return start
+
     def span(self, node: Any) -> Span:
-        return self.quoted or Span(self.path, node.start_byte, node.end_byte, node.start_point[0] + 1)
+        start = self.begin(node)
+        line = node.start_point[0] + 1 + self.text.count(b"\n", node.start_byte, start)
+        return self.quoted or Span(self.path, start, node.end_byte, line)
 
     def piece(self, start: int, end: int, line: int) -> Span | None:
         return None if self.quoted else Span(self.path, start, end, line)
 
     def raw(self, node: Any) -> str:
-        return decode(self.text[node.start_byte : node.end_byte])
+        return decode(self.text[self.begin(node) : node.end_byte])
 
 
 def decode(data: bytes) -> str:
@@ -121,7 +130,7 @@ def parse(path: Path, data: bytes) -> Source:
     if b"\r" in text:
         line = text.count(b"\n", 0, text.index(b"\r")) + 1
         notes.append(Note("script_has_crlf", {"path": path, "line": line}))
-        text = text.replace(b"\r\n", b" \n")
+        text = text.replace(b"\\\r\n", b" \\\n").replace(b"\r\n", b" \n")
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:

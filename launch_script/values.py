@@ -7,7 +7,9 @@ from mindspeed_mm_train_profiler.launch_script.plan import Binding, Piece, Span,
 from mindspeed_mm_train_profiler.launch_script.syntax import encode
 
 BLANKS = " \t\n"
-MAX_TEXT = 1_000_000
+MAX_FRAGS = 1_500
+"""Most pieces a value is kept in; past that its text goes on without its origins."""
+MAX_TEXT = 200_000
 """Longest value followed, in characters; a program that builds more is not a launch script."""
 
 
@@ -56,9 +58,11 @@ def known(value: Iterable[Frag]) -> bool:
 
 def clip(value: Value) -> Value:
     """A value of bounded length; what is cut off makes it unknown."""
-    if sum(len(frag.text) for frag in value) <= MAX_TEXT:
-        return value
-    return plain("", known=False)
+    if sum(len(frag.text) for frag in value) > MAX_TEXT:
+        return plain("", known=False)
+    if len(value) > MAX_FRAGS:
+        return (Frag(text_of(value), quoted=value[0].quoted, split=value[0].split, known=known(value)),)
+    return value
 
 
 def expanded(value: Value, binding: Binding | None, use: Span, *, quoted: bool) -> Value:

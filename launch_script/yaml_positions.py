@@ -12,7 +12,10 @@ def yaml_line(data: bytes, path: tuple[str | int, ...]) -> int | None:
     import yaml
 
     try:
-        node: Any = yaml.compose(data.decode("utf-8"), Loader=lenient_loader())
+        try:
+            node: Any = yaml.compose(data.decode("utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        except yaml.YAMLError:
+            node = yaml.compose(data.decode("utf-8"), Loader=lenient_loader())
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError):
         return None
     line: int | None = None
