@@ -53,8 +53,9 @@ def _glued(shell: Shell, node: Any) -> bool:
     name = first.child_by_field_name("name")
     if name is None or name.type != "variable_name" or first.end_byte != rest.start_byte:
         return False
-    start = name.end_byte + 1
-    found = stretch(shell, node, start, rest.end_byte, quoted=False)
+    right = first.child_by_field_name("value")
+    found = value(shell, right) if right is not None else ()
+    found += stretch(shell, node, rest.start_byte, rest.end_byte, quoted=False)
     shell.assign(shell.source.raw(name), Var(found, assignment=shell.source.span(node)))
     return True
 
