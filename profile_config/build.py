@@ -118,7 +118,7 @@ def _write_configs(
             wanted = merged(wanted, _nest(edit.points_to, copy_text(proposal.plan, old, target, places[target])))
         after = edited_config(edit, wanted)
         path, copy = edit.link.path, places[edit.link.path]
-        found = prove_config(path, edit.data, after, wanted)
+        found = prove_config(path, edit.loaded, after, wanted)
         draft.write(copy, after, _mode(path))
         copies.insert(0, _entry(edit.link.role, path, copy, edit.data, after))
         changes = [_change(copy, change) for change in found] + changes

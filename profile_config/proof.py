@@ -21,12 +21,11 @@ def load(path: Path, data: bytes) -> Any:
     return parse_yaml(path, data) if path.suffix.lower() in {".yaml", ".yml"} else parse_json(path, data)
 
 
-def prove_config(path: Path, before: bytes, after: bytes, wanted: Mapping[str, Any]) -> list[Change]:
-    """The semantic difference, proven to be exactly ``wanted``.
+def prove_config(path: Path, original: Any, after: bytes, wanted: Mapping[str, Any]) -> list[Change]:
+    """The semantic difference, proven to be exactly ``wanted``. ``original``: what ``load`` made of the original.
 
     Error: ``proof_failed``, saying which keys differ from the request.
     """
-    original = load(path, before)
     try:
         copy = load(path, after)
     except CodedError as error:
