@@ -134,7 +134,7 @@ def test_a_launch_without_entry_is_a_usage_error(capsys: pytest.CaptureFixture[s
 
 def test_torch_distributed_run_is_torchrun(host: SimulatedHost, tmp_path: Path) -> None:
     entry = tmp_path / "entry.py"
-    entry.write_text("import os; print('rank', os.environ['RANK'])\n")
+    entry.write_text("import os; os.write(1, f'rank {os.environ[\"RANK\"]}\\n'.encode())\n")  # one write, one line
     done = run(host, sys.executable, "-m", "torch.distributed.run", "--nproc_per_node=2", str(entry))
     assert done.returncode == 0, done.stderr
     assert {"rank 0", "rank 1"} <= set(done.stdout.splitlines())
