@@ -1,0 +1,116 @@
+"""Finds profiler sessions under a folder, at any depth, and looks into none of them twice.
+
+A session is a folder named ``*_ascend_pt`` or one that holds what a session holds (``FRAMEWORK``, ``PROF_*``,
+``profiler_info*.json``, ``ASCEND_PROFILER_OUTPUT``), so renamed sessions are found. A bare ``PROF_*`` folder counts
+as a session whose only content is itself. Names by torch_npu ``profiler/_profiler_path_creator.py``.
+"""
+
+import os
+import re
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+OUTPUT = "ASCEND_PROFILER_OUTPUT"
+FRAMEWORK = "FRAMEWORK"
+SESSION_NAME = re.compile(r"^(?P<worker>.+)_(?P<pid>\d+)_(?P<stamp>\d{14,17})_ascend_pt$")
+PROF_NAME = re.compile(r"^PROF_\d+_\d+_[0-9a-zA-Z]+$")
+INFO_NAME = re.compile(r"^profiler_info(?:_(?P<rank>\d+))?\.json$")
+DEVICE_NAME = re.compile(r"^device_(?P<id>\d+)$")
+MAX_FOLDERS = 50_000
+
+
+@dataclass(slots=True)
+class Found:
+    """``cut`` says that the search ended at its bound; ``unreadable`` lists folders that could not be opened."""
+
+    sessions: list[Path] = field(default_factory=list)
+    cut: bool = False
+    unreadable: list[Path] = field(default_factory=list)
+
+
+def entries(folder: Path) -> list[os.DirEntry[str]]:
+    """The folder's entries sorted by name; OSError where it cannot be read."""
+    with os.scandir(folder) as scan:
+        return sorted(scan, key=lambda entry: entry.name)
+
+
+def is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
+def _holds_session(folder: Path, inside: list[os.DirEntry[str]]) -> bool:
+    if folder.name.endswith("_ascend_pt"):
+        return True
+    for entry in inside:
+        if entry.name in (FRAMEWORK, OUTPUT) or PROF_NAME.match(entry.name):
+            if is_folder(entry):
+                return True
+        elif INFO_NAME.match(entry.name):
+            return True
+    return False
+
+
+def find_sessions(root: Path, *, limit: int = MAX_FOLDERS) -> Found:
+    """Sessions at or below ``root``, sorted. Links are looked at where they lead to a session, not walked."""
+    found = Found()
+    if PROF_NAME.match(root.name):
+        return Found([root])
+    queue: deque[Path] = deque([root])
+    seen = 0
+    while queue:
+        folder = queue.popleft()
+        seen += 1
+        if seen > limit:
+            found.cut = True
+            break
+        try:
+            inside = entries(folder)
+        except OSError:
+            found.unreadable.append(folder)
+            continue
+        if _holds_session(folder, inside):
+            found.sessions.append(folder)
+            continue
+        for entry in inside:
+            if is_folder(entry) and (not entry.is_symlink() or entry.name.endswith("_ascend_pt")):
+                queue.append(folder / entry.name)
+    found.sessions.sort()
+    return found
+
+
+def prof_folders(session: Path) -> list[Path]:
+    """The session's ``PROF_*`` folders; the session itself where it is one."""
+    if PROF_NAME.match(session.name):
+        return [session]
+    try:
+        return [session / entry.name for entry in entries(session) if PROF_NAME.match(entry.name) and is_folder(entry)]
+    except OSError:
+        return []
+
+
+def walk_files(folder: Path, *, limit: int = 200_000) -> Iterator[tuple[Path, int]]:
+    """(file, bytes) below ``folder``, at most ``limit``; what cannot be read is left out; links are not followed."""
+    stack, count = [folder], 0
+    while stack:
+        here = stack.pop()
+        try:
+            inside = entries(here)
+        except OSError:
+            continue
+        for entry in inside:
+            try:
+                if entry.is_dir(follow_symlinks=False):
+                    stack.append(here / entry.name)
+                    continue
+                size = entry.stat(follow_symlinks=False).st_size
+            except OSError:
+                continue
+            count += 1
+            if count > limit:
+                return
+            yield here / entry.name, size

@@ -1,0 +1,114 @@
+"""Whether a result file can be loaded: header, closed JSON, a database that answers. Cheap unless asked to go deep."""
+
+import csv
+import io
+import json
+import re
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import quote
+
+EDGE = 4096
+HEADER = 65536
+DEEP_JSON_LIMIT = 512 * 2**20
+EMPTY_LIST = re.compile(rb"^\s*[\[{]\s*[\]}]\s*$")
+
+
+def defect(path: Path, header: Sequence[str] = (), *, deep: bool = False) -> str | None:
+    """What is wrong with the file, in a few plain words with numbers; None where nothing was seen."""
+    if not path.is_file():
+        return "not a regular file"
+    try:
+        if path.suffix == ".csv":
+            return _csv_defect(path, header, deep=deep)
+        if path.suffix == ".json":
+            return _json_defect(path, deep=deep)
+        if path.suffix == ".db":
+            return _db_defect(path, deep=deep)
+    except OSError as error:
+        return error.strerror or type(error).__name__
+    return None
+
+
+def csv_header(path: Path) -> list[str]:
+    """Columns of the first line; empty where there is none. Raises OSError."""
+    with path.open("rb") as file:
+        first = file.readline(HEADER).decode("utf-8-sig", "replace")
+    try:
+        return [cell.strip() for cell in next(csv.reader(io.StringIO(first)), [])]
+    except csv.Error:
+        return []
+
+
+def _csv_defect(path: Path, header: Sequence[str], *, deep: bool) -> str | None:
+    columns = csv_header(path)
+    if missing := [name for name in header if name not in columns]:
+        return f"columns missing: {', '.join(missing)}"
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        second = file.readline(HEADER) and file.read(EDGE)
+        if not second.strip():
+            return "no rows"
+        file.seek(max(0, size - 1))
+        if file.read(1) not in (b"\n", b"\r"):
+            return "last line is cut"
+    if deep:
+        try:
+            with path.open(encoding="utf-8-sig", errors="strict", newline="") as text:
+                for number, row in enumerate(csv.reader(text), 1):
+                    if row and len(row) != len(columns):
+                        return f"row {number} has {len(row)} of {len(columns)} cells"
+        except (csv.Error, UnicodeDecodeError) as error:
+            return str(error)
+    return None
+
+
+def _json_defect(path: Path, *, deep: bool) -> str | None:
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        head = file.read(EDGE).lstrip()
+        file.seek(max(0, size - EDGE))
+        tail = file.read(EDGE).rstrip()
+    closing_of = {b"[": b"]", b"{": b"}"}.get(head[:1])
+    if closing_of is None:
+        return "does not begin with [ or {"
+    if not tail.endswith(closing_of) or len(head) < 2:
+        return f"not closed: ends with {tail[-20:].decode('utf-8', 'replace')!r}"
+    if size < EDGE and EMPTY_LIST.match(head):
+        return "nothing in it"
+    if deep and size <= DEEP_JSON_LIMIT:
+        try:
+            with path.open("rb") as file:
+                json.load(file)
+        except (ValueError, RecursionError) as error:
+            return str(error)[:200]
+    return None
+
+
+def open_db(path: Path) -> sqlite3.Connection:
+    """Read-only, leaving no -wal, -shm or journal beside the file. Raises sqlite3.Error."""
+    return sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True, timeout=1)
+
+
+def _db_defect(path: Path, *, deep: bool) -> str | None:
+    with path.open("rb") as file:
+        head = file.read(100)
+    if head[:16] != b"SQLite format 3\0":
+        return "not a SQLite database"
+    page = int.from_bytes(head[16:18], "big") or 0
+    page = 65536 if page == 1 else page
+    told = int.from_bytes(head[28:32], "big") * page
+    size = path.stat().st_size
+    if told and size < told:
+        return f"{size} of {told} bytes"
+    try:
+        with closing(open_db(path)) as db:
+            if not db.execute("select count(*) from sqlite_master where type='table'").fetchone()[0]:
+                return "no tables"
+            if deep and (answer := db.execute("pragma quick_check(1)").fetchone()[0]) != "ok":
+                return str(answer)[:200]
+    except sqlite3.Error as error:
+        return str(error)[:200]
+    return None

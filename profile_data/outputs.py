@@ -1,0 +1,101 @@
+"""The analysed half of a session: are the expected files there, and can they be loaded."""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mindspeed_mm_train_profiler.profile_data import layout, loadable
+from mindspeed_mm_train_profiler.profile_data.expected_outputs import TEXT_ROWS, applies
+from mindspeed_mm_train_profiler.profile_data.problems import Problem
+from mindspeed_mm_train_profiler.profile_data.record import SessionRecord
+
+DB_NAME = re.compile(r"^ascend_pytorch_profiler(_\d+)?\.db$")
+ERROR_LINE = re.compile(
+    r"\[ERROR\]|Task \[?\w+\]? (?:run failed|has not run successfully)|Failed to export|Traceback \("
+)
+LOG_BYTES = 256 * 1024
+MAX_LOGS = 40
+# DB parser's complaint where there are no step ids (with_cpu false): harmless
+HARMLESS = re.compile(r"trace_step_time_db")
+
+
+@dataclass(slots=True)
+class Outputs:
+    """``analysed``: results are there (maybe with problems). ``tried``: analysis began, whatever became of it."""
+
+    folder: Path
+    analysed: bool = False
+    tried: bool = False
+    done: bool = False
+    bytes: int = 0
+    files: list[str] = field(default_factory=list)
+    text: bool = False
+    db: bool = False
+    problems: list[Problem] = field(default_factory=list)
+
+
+def inspect_outputs(session: Path, record: SessionRecord, world_size: int | None, *, deep: bool = False) -> Outputs:
+    """Names, sizes and edges of the result files; the whole of them with ``deep``."""
+    folder = session / layout.OUTPUT
+    found = Outputs(folder)
+    sizes = {path.name: size for path, size in layout.walk_files(folder)} if folder.is_dir() else {}
+    found.tried = folder.is_dir()
+    found.done = "analyse.done" in sizes
+    found.files = sorted(name for name in sizes if name != "analyse.done")
+    found.bytes = sum(sizes.values())
+    databases = sorted(name for name in sizes if DB_NAME.match(name))
+    known = {row.name for row in TEXT_ROWS}
+    found.text = any(name in known for name in sizes)
+    found.db = bool(databases)
+    found.analysed = found.text or found.db
+    errors = _log_errors(session)
+    if not found.analysed:
+        if found.tried or errors:
+            looked = errors[0] if errors else f"{folder}: {', '.join(sizes) or 'empty'}"
+            found.problems.append(Problem("parse_failed", looked=looked))
+        else:
+            found.problems.append(Problem("not_parsed", looked=str(folder)))
+        return found
+    wants_text = found.text if not record.exports else ("text" in record.exports or (found.text and not found.db))
+    if wants_text:
+        for row in TEXT_ROWS:
+            if row.name in sizes:
+                _check(folder / row.name, sizes[row.name], row.header, deep, found)
+            elif applies(row, record, world_size):
+                found.problems.append(Problem("output_missing", looked=str(folder / row.name)))
+    if not found.db and record.exports and "db" in record.exports:
+        found.problems.append(Problem("output_missing", looked=str(folder / "ascend_pytorch_profiler_<rank>.db")))
+    for name in [*databases, *(["analysis.db"] if "analysis.db" in sizes else [])]:
+        _check(folder / name, sizes[name], (), deep, found)
+    if errors:
+        found.problems.append(Problem("parse_errors", looked=errors[0], remark=not found.problems))
+    return found
+
+
+def _check(path: Path, size: int, header: tuple[str, ...], deep: bool, found: Outputs) -> None:
+    if size == 0:
+        found.problems.append(Problem("output_empty", looked=str(path)))
+    elif wrong := loadable.defect(path, header, deep=deep):
+        found.problems.append(Problem("output_broken", looked=f"{path}: {wrong}"))
+
+
+def _log_errors(session: Path) -> list[str]:
+    """First error line of each log of the newest parse; reads the ends of files only."""
+    logs = [path for path, _ in layout.walk_files(session / "logs") if path.suffix == ".log"]
+    stamps = {path: match[1] for path in logs if (match := re.match(r"profiler_(\d{14})_", path.name))}
+    if stamps:
+        newest = max(stamps.values())
+        logs = [path for path in logs if stamps.get(path, newest)[:12] >= newest[:12]]
+    lines: list[str] = []
+    for path in sorted(logs)[:MAX_LOGS]:
+        try:
+            with path.open("rb") as file:
+                file.seek(max(0, path.stat().st_size - LOG_BYTES))
+                text = file.read(LOG_BYTES).decode("utf-8", "replace")
+        except OSError:
+            continue
+        for line in text.splitlines():
+            if ERROR_LINE.search(line) and not HARMLESS.search(line):
+                lines.append(f"{path}: {line.strip()[:300]}")
+                break
+    return lines

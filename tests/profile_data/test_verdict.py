@@ -1,0 +1,210 @@
+"""The ladder: a sound session is complete, and each single damage gives its one code."""
+
+import gzip
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mindspeed_mm_train_profiler.errors import CodedError
+from mindspeed_mm_train_profiler.profile_data import Expectation, verify
+
+OUT = "ASCEND_PROFILER_OUTPUT"
+
+
+def codes(path: Path, expected: Expectation | None = None, *, deep: bool = False) -> tuple[str, set[str]]:
+    verdict = verify(path, expected, deep=deep)
+    found = {p.code for p in verdict.problems if not p.remark}
+    return verdict.word, found | {p.code for r in verdict.ranks for p in r.problems if not p.remark}
+
+
+def snapshot(root: Path) -> list[tuple[str, int, int]]:
+    return sorted((str(p), p.lstat().st_mtime_ns, p.lstat().st_size) for p in root.rglob("*"))
+
+
+def test_sound_sessions_at_any_depth_are_complete(tmp_path: Path, sessions: ModuleType) -> None:
+    sessions.write_session(tmp_path / "a" / "b", 0)
+    sessions.write_session(tmp_path / "a" / "c" / "d", 1, device=7)
+    for rank in (0, 1):  # two ranks: communication is expected
+        out = next(tmp_path.rglob(f"*_{100 + rank}_*_ascend_pt")) / OUT
+        for name in ("communication.json", "communication_matrix.json"):
+            sessions.put(out / name, '{"step4": {"p2p": {}}}')
+    before = snapshot(tmp_path)
+    verdict = verify(tmp_path, Expectation(ranks=[0, 1], steps=[4, 5], level="level1", with_cpu=True), deep=True)
+    assert (verdict.word, [r.problems for r in verdict.ranks]) == ("complete", [[], []])
+    assert [(r.rank, r.device, r.steps) for r in verdict.ranks] == [(0, 3, [4, 5]), (1, 7, [4, 5])]
+    assert snapshot(tmp_path) == before
+
+
+def test_renamed_session_is_found(tmp_path: Path, sessions: ModuleType) -> None:
+    sessions.write_session(tmp_path).rename(tmp_path / "my profile")
+    assert codes(tmp_path) == ("complete", set())
+
+
+def test_without_cpu_steps_are_unknown_and_that_is_no_error(tmp_path: Path, sessions: ModuleType) -> None:
+    sessions.write_session(tmp_path, cpu=False)
+    verdict = verify(tmp_path, Expectation(ranks=[0], steps=[4, 5]))
+    assert (verdict.word, verdict.ranks[0].steps) == ("complete", None)
+
+
+def prof(session: Path) -> Path:
+    return next(session.glob("PROF_*"))
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-4])
+
+
+DAMAGES: dict[str, tuple[Callable[[Path], object], str, str]] = {
+    "killed in the window": (
+        lambda s: (s / "profiler_info_0.json").unlink(),
+        "session_record_missing",
+        "partial",
+    ),
+    "record cut": (lambda s: cut(s / "profiler_info_0.json"), "session_record_broken", "partial"),
+    "not stopped": (lambda s: (prof(s) / "host" / "end_info.done").unlink(), "collection_not_stopped", "partial"),
+    "device gone": (lambda s: shutil.rmtree(prof(s) / "device_3"), "device_data_missing", "partial"),
+    "prof gone": (lambda s: shutil.rmtree(prof(s)), "prof_missing", "partial"),
+    "framework gone": (lambda s: shutil.rmtree(s / "FRAMEWORK"), "framework_missing", "partial"),
+    "payload cut": (
+        lambda s: cut(prof(s) / "host" / "data" / "stars_soc.data.slice_0"),
+        "payload_truncated",
+        "partial",
+    ),
+    "trace cut": (lambda s: cut(s / OUT / "trace_view.json"), "output_broken", "partial"),
+    "table cut": (lambda s: cut(s / OUT / "kernel_details.csv"), "output_broken", "partial"),
+    "table gone": (lambda s: (s / OUT / "op_statistic.csv").unlink(), "output_missing", "partial"),
+    "table empty": (lambda s: (s / OUT / "kernel_details.csv").write_text(""), "output_empty", "partial"),
+    "never parsed": (lambda s: shutil.rmtree(s / OUT), "not_parsed", "unparsed"),
+    "parse left only its mark": (
+        lambda s: (shutil.rmtree(s / OUT), (s / OUT).mkdir(), (s / OUT / "analyse.done").touch()),
+        "parse_failed",
+        "unparsed",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_each_damage_has_its_one_code(name: str, tmp_path: Path, sessions: ModuleType) -> None:
+    damage, code, word = DAMAGES[name]
+    damage(sessions.write_session(tmp_path))
+    assert codes(tmp_path) == (word, {code})
+
+
+@pytest.mark.parametrize(
+    ("expected", "code"),
+    [
+        (Expectation(ranks=[0, 2]), "rank_missing"),
+        (Expectation(steps=[4]), "steps_differ"),
+        (Expectation(level="level2"), "request_differs"),
+        (Expectation(with_memory=True), "request_differs"),
+        (Expectation(aic_metrics_type="ArithmeticUtilization"), "request_differs"),
+    ],
+)
+def test_request_against_what_is_there(
+    expected: Expectation, code: str, tmp_path: Path, sessions: ModuleType
+) -> None:
+    sessions.write_session(tmp_path)
+    assert codes(tmp_path, expected) == ("partial", {code})
+
+
+def test_level0_drops_metrics_and_that_is_no_difference(tmp_path: Path, sessions: ModuleType) -> None:
+    session = sessions.write_session(tmp_path)
+    info = sessions.information(0)
+    info["config"]["experimental_config"] |= {"_profiler_level": "Level0", "_aic_metrics": "ACL_AICORE_NONE"}
+    sessions.put(session / "profiler_info_0.json", json.dumps(info))
+    asked = Expectation(level="level0", aic_metrics_type="PipeUtilization")
+    assert codes(tmp_path, asked) == ("complete", set())
+
+
+def test_stale_sessions_do_not_count(tmp_path: Path, sessions: ModuleType) -> None:
+    session = sessions.write_session(tmp_path)
+    os.utime(session / "profiler_info_0.json", (1000, 1000))
+    verdict = verify(tmp_path, Expectation(ranks=[0], since=2000))
+    assert verdict.word == "missing"
+    assert [p.code for p in verdict.problems] == ["session_stale"]
+
+
+def test_two_sessions_of_one_rank(tmp_path: Path, sessions: ModuleType) -> None:
+    sessions.write_session(tmp_path / "a")
+    sessions.write_session(tmp_path / "b")
+    assert codes(tmp_path) == ("partial", {"rank_duplicate"})
+
+
+def test_empty_and_missing(tmp_path: Path) -> None:
+    assert verify(tmp_path).word == "missing"
+    (tmp_path / "h_1_20260102030405678_ascend_pt").mkdir()
+    assert verify(tmp_path).word == "empty"
+
+
+def test_prof_alone(tmp_path: Path, sessions: ModuleType) -> None:
+    folder = prof(sessions.write_session(tmp_path))
+    assert "prof_alone" in codes(folder)[1]
+
+
+def test_writable_by_others_is_foretold(tmp_path: Path, sessions: ModuleType) -> None:
+    session = sessions.write_session(tmp_path, analysed=False)
+    (prof(session) / "host").chmod(0o777)
+    assert "parse_mode" in {p.code for p in verify(tmp_path).ranks[0].problems}
+
+
+def test_paths_that_are_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(CodedError) as missing:
+        verify(tmp_path / "no")
+    (tmp_path / "file").touch()
+    with pytest.raises(CodedError) as file:
+        verify(tmp_path / "file")
+    assert (missing.value.code, file.value.code) == ("output_path_missing", "output_path_not_directory")
+
+
+NAMES = st.sampled_from(
+    ["FRAMEWORK", OUT, "PROF_1_2_ABCDE", "profiler_info_0.json", "profiler_metadata.json", "logs/profiler_1_2.log",
+     f"{OUT}/step_trace_time.csv", f"{OUT}/trace_view.json", f"{OUT}/kernel_details.csv", f"{OUT}/analysis.db",
+     f"{OUT}/ascend_pytorch_profiler_0.db", "PROF_1_2_ABCDE/device_0/end_info.0", "PROF_1_2_ABCDE/host/data/a.slice_0",
+     "PROF_1_2_ABCDE/host/data/a.slice_0.done"]
+)  # fmt: skip
+CONTENT = st.one_of(
+    st.binary(max_size=200),
+    st.sampled_from([b"SQLite format 3\0" + b"\1" * 100, b'{"config": []}', b"[" * 5000, b'{"rank_id": true}', b"Step\n\0"]),
+)
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.dictionaries(NAMES, CONTENT, max_size=8))
+def test_any_garbage_gets_a_verdict(files: dict[str, bytes]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        session = Path(folder) / "h_1_20260102030405678_ascend_pt"
+        session.mkdir()
+        for name, content in files.items():
+            target = session / name
+            try:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(content)
+            except OSError:
+                continue  # a name that is already the other kind
+        assert verify(session, Expectation(ranks=[0]), deep=True).word in ("partial", "empty", "unparsed")
+
+
+def test_pipes_do_not_block(tmp_path: Path) -> None:
+    session = tmp_path / "x_ascend_pt"
+    (session / OUT).mkdir(parents=True)
+    for name in ("profiler_info_0.json", "profiler_metadata.json", f"{OUT}/trace_view.json"):
+        os.mkfifo(session / name)
+    assert verify(session).word == "partial"
+
+
+def test_real_profiles(tmp_path: Path, profiler_shared: Path) -> None:
+    source = profiler_shared / "cases" / "profiles"
+    assert codes(source / "db-level1", Expectation(ranks=[0, 1], steps=[50]), deep=True) == ("complete", set())
+    assert codes(source / "st-level2", Expectation(ranks=[0, 1], steps=[13])) == ("partial", {"output_missing"})
+    copy = shutil.copytree(source / "text-level1", tmp_path / "text")
+    for packed in copy.rglob("*.gz"):
+        packed.with_suffix("").write_bytes(gzip.decompress(packed.read_bytes()))
+    assert codes(copy, Expectation(ranks=[0, 1], steps=[50]), deep=True) == ("complete", set())

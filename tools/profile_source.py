@@ -1,0 +1,65 @@
+"""Where a profile lies and what it was asked to be: from a run's own record, or from a path given."""
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from mindspeed_mm_train_profiler import state
+from mindspeed_mm_train_profiler.errors import CodedError
+from mindspeed_mm_train_profiler.profile_data import Expectation
+from mindspeed_mm_train_profiler.tools.common import argument_path
+
+
+def locate(run_id: str | None, path: str | None) -> tuple[Path, Expectation]:
+    """(folder, expectation). Errors: ``run_id_or_path``, ``run_unknown_here``, those of ``argument_path``."""
+    if (run_id is None) == (path is None):
+        raise CodedError("run_id_or_path")
+    if path is not None:
+        return argument_path(path), Expectation()
+    manifest = _manifest(str(run_id))
+    if not isinstance(manifest.get("save_path"), str):
+        raise CodedError("run_unknown_here", found=run_id)
+    return Path(manifest["save_path"]), _expectation(manifest)
+
+
+def seconds(value: object) -> float | None:
+    """Seconds since 1970 from an ISO time (local where it names no zone) or a number; None for anything else."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return float(value)
+    try:
+        # Python 3.10 does not read the Z
+        return datetime.fromisoformat(str(value).replace("Z", "+00:00")).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _manifest(run_id: str) -> dict[str, Any]:
+    """The build's manifest with ``since`` added from the run's record."""
+    if not run_id or Path(run_id).name != run_id:
+        raise CodedError("run_unknown_here", found=run_id)
+    run = state.read_json(state.state_dir() / "runs" / run_id / "manifest.json")
+    if run is None:
+        raise CodedError("run_unknown_here", found=run_id)
+    build = run.get("build")
+    if not isinstance(build, dict):
+        config = str(run.get("config_id", ""))
+        named = bool(config) and Path(config).name == config
+        build = (state.read_json(state.state_dir() / "builds" / config / "manifest.json") if named else None) or run
+    started = next((run[key] for key in ("started", "started_at", "created", "created_at") if key in run), None)
+    return {**build, "since": seconds(started)}
+
+
+def _expectation(manifest: dict[str, Any]) -> Expectation:
+    asked, options = manifest.get("expected") or {}, manifest.get("options") or {}
+    static = options.get("profile_type", "static") == "static"
+    return Expectation(
+        ranks=asked.get("ranks"),
+        steps=(asked.get("steps") or None) if static else None,
+        **{
+            key: options.get(key) if static else None
+            for key in ("level", "with_cpu", "with_memory", "with_stack", "record_shapes", "aic_metrics_type")
+        },
+        analyse_flag=options.get("analyse_flag"),
+        world_size=manifest.get("world_size"),
+        since=manifest["since"],
+    )

@@ -1,0 +1,199 @@
+"""verify_output: whether the profile that was asked for is really there, rank by rank."""
+
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field
+
+from mindspeed_mm_train_profiler.errors import CodedError, Note
+from mindspeed_mm_train_profiler.skill import wording
+from mindspeed_mm_train_profiler.tools.common import (
+    Language,
+    NextStep,
+    Result,
+    ToolSpec,
+    remarks,
+    resolve_language,
+)
+
+MAX_TREE = 40
+
+
+class Asked(BaseModel):
+    """What the output should be; everything optional."""
+
+    ranks: list[int] | None = None
+    steps: list[int] | None = None
+    level: str | None = None
+    with_cpu: bool | None = None
+    with_memory: bool | None = None
+    with_stack: bool | None = None
+    record_shapes: bool | None = None
+    aic_metrics_type: str | None = None
+    analyse_flag: bool | None = None
+    world_size: int | None = Field(None, ge=1)
+    since: str | None = Field(None, description="ISO time; older sessions are stale")
+
+
+class ProblemFound(BaseModel):
+    code: str
+    detail: str
+    fix: str | None = None
+
+
+class RankFound(BaseModel):
+    """``device`` is the device index, not the rank."""
+
+    rank: int | None
+    device: int | None = None
+    session: str | None = None
+    state: Literal["valid", "unparsed", "invalid", "missing"]
+    steps: list[int] | None = None
+    level: str | None = None
+    activities: list[str] | None = None
+    bytes: int | None = None
+    files: list[str] = Field(default_factory=list)
+    problems: list[ProblemFound] = Field(default_factory=list)
+
+
+class CheckFound(BaseModel):
+    name: str
+    ok: bool
+    detail: str
+    fix: str | None = None
+
+
+class VerifyResult(Result):
+    """Steps are the profiler's 0-based counter; null where nothing tells them (with_cpu false)."""
+
+    verdict: Literal["complete", "unparsed", "partial", "empty", "missing"]
+    path: str
+    ranks: list[RankFound] = Field(default_factory=list)
+    checks: list[CheckFound] = Field(default_factory=list)
+    summary_numbers: dict[str, Any] | None = None
+    tree: str = ""
+    viewer_hint: str | None = None
+
+    def body(self, language: wording.Language) -> Iterable[str]:
+        for rank in self.ranks[:16]:
+            yield f"rank {rank.rank}: {rank.state}, steps {rank.steps}"
+            for problem in rank.problems[:4]:
+                yield f"  {problem.code}: {problem.detail}"
+        for check in self.checks:
+            if not check.ok:
+                yield f"{check.name}: {check.detail}"
+        if self.viewer_hint:
+            yield self.viewer_hint
+
+
+def verify_output(
+    run_id: Annotated[str | None, Field(description="a run: judged by what it was asked for")] = None,
+    path: Annotated[str | None, Field(description="or any folder: a session, or one above sessions")] = None,
+    expected: Asked | None = None,
+    deep: Annotated[bool, Field(description="read result files to their end")] = False,
+    language: Language = None,
+) -> VerifyResult:
+    """Judge what the profiler left; changes nothing on disk."""
+    from mindspeed_mm_train_profiler import profile_data
+    from mindspeed_mm_train_profiler.tools.profile_source import locate, seconds
+
+    spoken = resolve_language(language)
+    folder, expectation = locate(run_id, path)
+    for key, value in (expected.model_dump(exclude_none=True) if expected else {}).items():
+        if key == "since" and (value := seconds(value)) is None:
+            raise CodedError("since_invalid", found=expected.since if expected else None)
+        setattr(expectation, key, value)
+    try:
+        verdict = profile_data.verify(folder, expectation, deep=deep)
+    except CodedError as error:
+        # a run whose window never opened has not even created its folder
+        if run_id is None or error.code != "output_path_missing":
+            raise
+        verdict = profile_data.Verdict(folder, "missing")
+
+    def shown(problem: Any) -> ProblemFound:
+        note: Note = problem.note
+        return ProblemFound(
+            code=problem.code,
+            detail=wording.note_message(spoken, note),
+            fix=wording.note_hint(spoken, note),
+        )
+
+    ranks = [
+        RankFound(
+            rank=rank.rank,
+            device=rank.device,
+            session=str(rank.session) if rank.session else None,
+            state=rank.state,
+            steps=rank.steps,
+            level=rank.record.level if rank.record else None,
+            activities=rank.record.activities if rank.record else None,
+            bytes=rank.bytes if rank.session else None,
+            files=rank.files,
+            problems=[shown(problem) for problem in rank.problems],
+        )
+        for rank in verdict.ranks
+    ]
+    checks = [
+        CheckFound(name=item.code, ok=item.remark, detail=item.detail, fix=item.fix)
+        for item in (_Check(problem.remark, shown(problem)) for problem in verdict.problems)
+    ]
+    bounded = [Note("search_cut", {"looked": str(folder)})] if verdict.bounded else []
+    valid = sum(rank.state == "valid" for rank in ranks)
+    subject = {"run_id": run_id} if run_id else {"path": str(folder)}
+    return VerifyResult(
+        ok=verdict.word == "complete",
+        verdict=verdict.word,
+        path=str(folder),
+        ranks=ranks,
+        checks=checks,
+        warnings=remarks(spoken, bounded),
+        summary=wording.text(
+            spoken, "verify.summary", verdict=verdict.word, valid=valid, total=len(ranks), path=folder
+        ),
+        tree=_tree(ranks),
+        viewer_hint=wording.text(spoken, "verify.viewer", path=folder) if valid else None,
+        next_step=_next(verdict.word, subject, spoken),
+    )
+
+
+class _Check:
+    def __init__(self, remark: bool, found: ProblemFound) -> None:
+        self.remark, self.code, self.detail, self.fix = remark, found.code, found.detail, found.fix
+
+
+def _next(word: str, subject: dict[str, Any], language: wording.Language) -> NextStep | None:
+    from mindspeed_mm_train_profiler import tools
+
+    name, why = {
+        "unparsed": ("parse_offline", "verify.next_parse"),
+        "complete": ("summarize_profile", "verify.next_summary"),
+    }.get(word, ("", ""))
+    if not any(tool.name == name for tool in tools.ALL):
+        return None
+    return NextStep(tool=name, arguments=subject, why=wording.text(language, why))
+
+
+def _tree(ranks: list[RankFound]) -> str:
+    lines: list[str] = []
+    for rank in ranks:
+        if rank.session:
+            lines.append(rank.session)
+            lines += [f"  ASCEND_PROFILER_OUTPUT/{name}" for name in rank.files]
+    cut = len(lines) - MAX_TREE
+    return "\n".join(lines[:MAX_TREE] + ([f"... +{cut}"] if cut > 0 else []))
+
+
+TOOL = ToolSpec(
+    name="verify_output",
+    title="Verify collected profile",
+    description=(
+        "Judge the *_ascend_pt sessions of a run, or under any path: every expected rank, the settings recorded, raw "
+        "data, result files, captured steps. Verdict: complete, unparsed (parse offline), partial, empty or missing."
+    ),
+    function=verify_output,
+    read_only=True,
+    destructive=False,
+    idempotent=True,
+    open_world=False,
+)
