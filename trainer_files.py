@@ -7,21 +7,28 @@ merges. Both engines load with it (``configs/read_yaml_config.py``, ``fsdp/param
 """
 
 import json
+import stat
 from pathlib import Path
 from typing import Any
 
 from mindspeed_mm_train_profiler.errors import CodedError, Note
 
-MAX_CONFIG_BYTES = 16 * 1024 * 1024
+# the largest shipped configuration has less than 100 KB; PyYAML needs seconds for a megabyte
+MAX_CONFIG_BYTES = 1024 * 1024
+# values after every alias is followed: a few nested lists of aliases make billions of them
+MAX_CONFIG_VALUES = 200_000
 
 
 def read_config_bytes(path: Path) -> bytes:
     """The bytes of a configuration file.
 
-    Errors: ``config_missing``, ``config_unreadable`` (a directory, no permission), ``config_too_large``.
+    Errors: ``config_missing``, ``config_unreadable`` (a directory, a pipe, no permission), ``config_too_large``.
     """
     try:
-        size = path.stat().st_size
+        status = path.stat()
+        if stat.S_ISFIFO(status.st_mode) or stat.S_ISCHR(status.st_mode) or stat.S_ISSOCK(status.st_mode):
+            raise CodedError("config_unreadable", found=path, detail="not a regular file")  # reading might never end
+        size = status.st_size
         if size > MAX_CONFIG_BYTES:
             raise CodedError("config_too_large", found=f"{path}: {size} bytes", expected=f"<= {MAX_CONFIG_BYTES} bytes")
         return path.read_bytes()
@@ -56,6 +63,28 @@ def parse_json(path: Path, data: bytes) -> Any:
         ) from None
     except RecursionError:
         raise CodedError("config_malformed", found=path, kind="JSON", detail="nested too deeply") from None
+    except ValueError as error:  # a number of thousands of digits: the trainer's json refuses it as well
+        raise CodedError("config_malformed", found=path, kind="JSON", detail=error) from None
+
+
+def bounded(path: Path, value: Any) -> Any:
+    """``value``, if following its aliases ends in a bounded number of values. Error: ``config_too_large``."""
+    sizes: dict[int, int] = {}
+
+    def size(part: Any) -> int:
+        if not isinstance(part, (dict, list, tuple, set)):
+            return 1
+        if (known := sizes.get(id(part))) is not None:
+            return known
+        sizes[id(part)] = 1  # an alias to a node around it counts once
+        inner = [*part.keys(), *part.values()] if isinstance(part, dict) else list(part)
+        sizes[id(part)] = total = min(1 + sum(map(size, inner)), MAX_CONFIG_VALUES + 1)
+        return total
+
+    if size(value) > MAX_CONFIG_VALUES:
+        found = f"{path}: more than {MAX_CONFIG_VALUES} values once its aliases are followed"
+        raise CodedError("config_too_large", found=found, expected=f"<= {MAX_CONFIG_VALUES} values")
+    return value
 
 
 def lenient_loader() -> Any:
@@ -82,7 +111,7 @@ def quick_yaml(path: Path, data: bytes, notes: list[Note] | None = None) -> Any:
     loader = getattr(yaml, "CSafeLoader", None)
     if loader is not None:
         try:
-            return yaml.load(decode(path, data), Loader=loader)
+            return bounded(path, yaml.load(decode(path, data), Loader=loader))
         except (yaml.YAMLError, RecursionError, ValueError, OverflowError):
             pass
     return parse_yaml(path, data, notes)
@@ -98,13 +127,13 @@ def parse_yaml(path: Path, data: bytes, notes: list[Note] | None = None) -> Any:
     text = decode(path, data)
     try:
         try:
-            return yaml.safe_load(text)
+            return bounded(path, yaml.safe_load(text))
         except yaml.composer.ComposerError as error:
             if "duplicate anchor" not in str(error.context):
                 raise
             if notes is not None and error.problem_mark:
                 notes.append(Note("yaml_anchor_twice", {"path": path, "line": error.problem_mark.line + 1}))
-            return yaml.load(text, Loader=lenient_loader())
+            return bounded(path, yaml.load(text, Loader=lenient_loader()))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         where = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
