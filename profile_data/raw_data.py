@@ -32,6 +32,7 @@ def inspect_raw(session: Path, record: SessionRecord, *, analysed: bool) -> RawD
     """Sound or not, by names and sizes (and the few bytes of ``.done`` twins)."""
     raw = RawData()
     profs = layout.prof_folders(session)
+    # up to torch_npu 6.0 (no version in the record) analysis with data_simplification removes FRAMEWORK itself
     framework = session / layout.FRAMEWORK
     raw.present = bool(profs) or framework.is_dir()
     wanted = record.activities
@@ -48,7 +49,8 @@ def inspect_raw(session: Path, record: SessionRecord, *, analysed: bool) -> RawD
         if not sizes.get("torch.op_range") and (wanted is None or "CPU" in wanted):
             raw.problems.append(Problem("framework_empty", looked=str(framework / "torch.op_range")))
     elif wanted and "CPU" in wanted and not layout.PROF_NAME.match(session.name):
-        raw.problems.append(Problem("framework_missing", looked=str(framework)))
+        simplified = analysed and record.torch_npu is None and record.simplified is True
+        raw.problems.append(Problem("framework_missing", looked=str(framework), remark=simplified))
     if not profs:
         if wanted is None or "NPU" in wanted:
             raw.problems.append(Problem("prof_missing", looked=str(session / "PROF_*")))

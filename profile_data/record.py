@@ -33,6 +33,7 @@ class SessionRecord:
     profile_memory: bool | None = None
     with_stack: bool | None = None
     aic_metrics: str | None = None
+    simplified: bool | None = None
     exports: list[str] | None = None
     steps: list[int] | None = None
     torch_npu: str | None = None
@@ -122,6 +123,7 @@ def read_record(session: Path) -> SessionRecord:
         record.activities = sorted({str(item).rsplit(".", 1)[-1] for item in activities})
     record.level = _text(special.get("_profiler_level"))
     record.aic_metrics = _text(special.get("_aic_metrics"))
+    record.simplified = _bool(special.get("_data_simplification"))
     exports = special.get("_export_type")
     if isinstance(exports, (str, list)):
         record.exports = [exports] if isinstance(exports, str) else [str(item) for item in exports]

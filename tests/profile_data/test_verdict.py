@@ -108,9 +108,7 @@ def test_each_damage_has_its_one_code(name: str, tmp_path: Path, sessions: Modul
         (Expectation(aic_metrics_type="ArithmeticUtilization"), "request_differs"),
     ],
 )
-def test_request_against_what_is_there(
-    expected: Expectation, code: str, tmp_path: Path, sessions: ModuleType
-) -> None:
+def test_request_against_what_is_there(expected: Expectation, code: str, tmp_path: Path, sessions: ModuleType) -> None:
     sessions.write_session(tmp_path)
     assert codes(tmp_path, expected) == ("partial", {code})
 
@@ -172,7 +170,9 @@ NAMES = st.sampled_from(
 )  # fmt: skip
 CONTENT = st.one_of(
     st.binary(max_size=200),
-    st.sampled_from([b"SQLite format 3\0" + b"\1" * 100, b'{"config": []}', b"[" * 5000, b'{"rank_id": true}', b"Step\n\0"]),
+    st.sampled_from(
+        [b"SQLite format 3\0" + b"\1" * 100, b'{"config": []}', b"[" * 5000, b'{"rank_id": true}', b"Step\n\0"]
+    ),
 )
 
 

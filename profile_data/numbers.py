@@ -1,0 +1,205 @@
+"""What was measured: step breakdown, operators, memory peak, per session. Streams; a number not measured is None.
+
+Text results are read row by row with the csv module (a kernel table can hold millions of rows); where there is no
+text, the databases answer the same questions. Times in us, memory in MB.
+Sources: ``step_trace_time.csv`` or ``StepTraceTime`` in
+analysis.db; ``kernel_details.csv`` or TASK with COMPUTE_TASK_INFO; ``memory_record.csv`` or MEMORY_RECORD.
+"""
+
+import csv
+import math
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mindspeed_mm_train_profiler.profile_data import layout
+from mindspeed_mm_train_profiler.profile_data.loadable import open_db
+from mindspeed_mm_train_profiler.profile_data.outputs import DB_NAME
+from mindspeed_mm_train_profiler.profile_data.problems import Problem
+from mindspeed_mm_train_profiler.profile_data.record import read_record
+
+# kernel_details.csv lists communication (older releases: HCCL) beside the compute kernels; its time is in the steps
+COMMUNICATION_CORES = frozenset({"COMMUNICATION", "HCCL"})
+STEP_FIELDS = {
+    "compute_us": ("Computing", "computing"),
+    "communication_us": ("Communication", "communication"),
+    "communication_not_overlapped_us": ("Communication(Not Overlapped)", "communication_not_overlapped"),
+    "overlapped_us": ("Overlapped", "overlapped"),
+    "free_us": ("Free", "free"),
+    "bubble_us": ("Bubble", "bubble"),
+}
+
+
+@dataclass(slots=True)
+class StepNumbers:
+    """``step`` None: without CPU activity there are no step ids."""
+
+    step: int | None
+    values: dict[str, float | None]
+    source: str
+
+
+@dataclass(slots=True)
+class Operator:
+    """All kernels of one name, type and core. ``share`` of the total kernel time, 0 to 1."""
+
+    name: str
+    type: str | None
+    core: str | None
+    count: int
+    total_us: float
+    share: float | None = None
+
+
+@dataclass(slots=True)
+class SessionNumbers:
+    session: Path
+    rank: int | None
+    steps: list[StepNumbers] = field(default_factory=list)
+    operators: list[Operator] = field(default_factory=list)
+    core_shares: dict[str, float] = field(default_factory=dict)
+    kernel_total_us: float | None = None
+    kernel_source: str | None = None
+    memory_peak_mb: float | None = None
+    memory_source: str | None = None
+    problems: list[Problem] = field(default_factory=list)
+
+
+def number(cell: object) -> float | None:
+    """A finite number from a cell (which may end in a tab); None for an empty cell, N/A and the like."""
+    try:
+        value = float(str(cell))
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def session_numbers(session: Path, *, top: int = 10) -> SessionNumbers:
+    """Numbers of one session; what cannot be read is named in ``problems`` and left out."""
+    found = SessionNumbers(session, read_record(session).rank)
+    folder = session / layout.OUTPUT
+    database = None
+    try:
+        database = next((folder / e.name for e in layout.entries(folder) if DB_NAME.match(e.name)), None)
+    except OSError:
+        return found
+    for text, db, from_text, from_db in (
+        ("step_trace_time.csv", folder / "analysis.db", _steps_csv, _steps_db),
+        ("kernel_details.csv", database, _kernels_csv, _kernels_db),
+        ("memory_record.csv", database, _memory_csv, _memory_db),
+    ):
+        path = folder / text
+        try:
+            if path.is_file():
+                from_text(path, found)
+            elif db is not None and db.is_file():
+                from_db(db, found)
+        except (OSError, csv.Error, sqlite3.Error, UnicodeError, ValueError) as error:
+            found.problems.append(Problem("number_unreadable", looked=f"{path}: {error}", remark=True))
+    _shares(found, top)
+    return found
+
+
+def _shares(found: SessionNumbers, top: int) -> None:
+    total = found.kernel_total_us
+    if total:
+        cores: dict[str, float] = {}
+        for operator in found.operators:
+            operator.share = operator.total_us / total
+            cores[operator.core or "?"] = cores.get(operator.core or "?", 0.0) + operator.total_us
+        found.core_shares = {core: us / total for core, us in sorted(cores.items())}
+    found.operators = sorted(found.operators, key=lambda op: (-op.total_us, op.name))[:top]
+
+
+def _rows(path: Path, *wanted: str) -> Iterator[list[str]]:
+    """The wanted cells of each row ("" where a row or the table lacks one); no dictionaries: the table may be huge."""
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        rows = csv.reader(file)
+        header = [cell.strip() for cell in next(rows, [])]
+        places = [header.index(name) if name in header else len(header) for name in wanted]
+        pad = [""] * (len(header) + 1)
+        width = len(pad)
+        for row in rows:
+            if len(row) < width:
+                row += pad[len(row) :]
+            yield [row[place] for place in places]
+
+
+def _steps_csv(path: Path, found: SessionNumbers) -> None:
+    names = list(STEP_FIELDS)
+    for step, *cells in _rows(path, "Step", *(columns[0] for columns in STEP_FIELDS.values())):
+        values = {name: number(cell) for name, cell in zip(names, cells, strict=True)}
+        value = number(step)
+        found.steps.append(StepNumbers(None if value is None else int(value), values, str(path)))
+
+
+def _steps_db(path: Path, found: SessionNumbers) -> None:
+    columns = ", ".join(column for _, column in STEP_FIELDS.values())
+    with closing(open_db(path)) as db:
+        rows = db.execute(f"select step, {columns} from StepTraceTime").fetchmany(100_000)
+    for step, *cells in rows:
+        values = {name: number(cell) for name, cell in zip(STEP_FIELDS, cells, strict=True)}
+        value = number(step)
+        found.steps.append(StepNumbers(None if value is None else int(value), values, str(path)))
+
+
+def _add_operators(groups: dict[tuple[str, str, str], list[float]], path: Path, found: SessionNumbers) -> None:
+    found.operators = [
+        Operator(name, kind or None, core or None, int(count), total)
+        for (name, kind, core), (count, total) in groups.items()
+    ]
+    found.kernel_source = str(path)
+    found.kernel_total_us = sum(group[1] for group in groups.values()) if groups else None
+
+
+def _kernels_csv(path: Path, found: SessionNumbers) -> None:
+    groups: dict[tuple[str, str, str], list[float]] = {}
+    for name, kind, core, duration in _rows(path, "Name", "Type", "Accelerator Core", "Duration(us)"):
+        us = number(duration)
+        if us is None or core in COMMUNICATION_CORES:
+            continue
+        group = groups.get((name, kind, core))
+        if group is None:
+            groups[name, kind, core] = [1, us]
+        else:
+            group[0] += 1
+            group[1] += us
+    _add_operators(groups, path, found)
+
+
+KERNELS = """select n.value, o.value, c.value, count(*), sum(t.endNs - t.startNs) / 1000.0
+from COMPUTE_TASK_INFO k join TASK t on t.globalTaskId = k.globalTaskId
+left join STRING_IDS n on n.id = k.name left join STRING_IDS o on o.id = k.opType
+left join STRING_IDS c on c.id = k.taskType group by 1, 2, 3"""
+
+
+def _kernels_db(path: Path, found: SessionNumbers) -> None:
+    groups: dict[tuple[str, str, str], list[float]] = {}
+    with closing(open_db(path)) as db:
+        for name, kind, core, count, total in db.execute(KERNELS):
+            groups[str(name), kind or "", core or ""] = [count, total]
+    _add_operators(groups, path, found)
+
+
+def _memory_csv(path: Path, found: SessionNumbers) -> None:
+    """Peak of what the framework (PTA, with GE where both report) reserved: APP counts the whole process."""
+    peak: float | None = None
+    for component, reserved in _rows(path, "Component", "Total Reserved(MB)"):
+        mb = number(reserved)
+        if component in ("PTA", "PTA+GE") and mb is not None and (peak is None or mb > peak):
+            peak = mb
+    found.memory_peak_mb, found.memory_source = peak, str(path) if peak is not None else None
+
+
+MEMORY = """select max(m.totalReserved) / 1048576.0 from MEMORY_RECORD m join STRING_IDS s on s.id = m.component
+where s.value in ('PTA', 'PTA+GE')"""
+
+
+def _memory_db(path: Path, found: SessionNumbers) -> None:
+    with closing(open_db(path)) as db:
+        if not db.execute("select 1 from sqlite_master where name = 'MEMORY_RECORD'").fetchone():
+            return
+        peak = db.execute(MEMORY).fetchone()[0]
+    found.memory_peak_mb, found.memory_source = peak, str(path) if peak is not None else None

@@ -1,0 +1,49 @@
+"""verify_output and summarize_profile as a caller meets them."""
+
+from pathlib import Path
+
+import pytest
+
+from mindspeed_mm_train_profiler import state
+from mindspeed_mm_train_profiler.errors import CodedError
+from mindspeed_mm_train_profiler.tools.summarize_profile import summarize_profile
+from mindspeed_mm_train_profiler.tools.verify_output import Asked, verify_output
+
+
+def test_nothing_there(tmp_path: Path) -> None:
+    found = verify_output(path=str(tmp_path), expected=Asked(ranks=[1]))
+    assert (found.verdict, found.ok) == ("missing", False)
+    assert [(rank.rank, rank.state, rank.problems[0].code) for rank in found.ranks] == [(1, "missing", "rank_missing")]
+    with pytest.raises(CodedError) as error:
+        summarize_profile(path=str(tmp_path))
+    assert error.value.code == "summary_nothing"
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_problem_has_words(tmp_path: Path, language: str) -> None:
+    (tmp_path / "h_1_20260102030405678_ascend_pt").mkdir()
+    found = verify_output(path=str(tmp_path), expected=Asked(ranks=[0]), language=language)  # type: ignore[arg-type]
+    assert found.verdict == "empty"
+    assert all(problem.detail and problem.fix for rank in found.ranks for problem in rank.problems)
+
+
+def test_a_run_is_judged_by_its_own_request(tmp_path: Path) -> None:
+    folder = state.private_folder(state.state_dir() / "runs" / "run-1")
+    build = {"save_path": str(tmp_path / "never"), "expected": {"ranks": [0, 2], "steps": [3]}, "options": {}}
+    state.write_json(folder / "manifest.json", {"build": build})
+    found = verify_output(run_id="run-1")
+    assert found.verdict == "missing"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ({}, "run_id_or_path"),
+        ({"run_id": "../x"}, "run_unknown_here"),
+        ({"path": "/", "expected": Asked(since="soon")}, "since_invalid"),
+    ],
+)
+def test_bad_arguments(arguments: dict[str, object], code: str) -> None:
+    with pytest.raises(CodedError) as error:
+        verify_output(**arguments)  # type: ignore[arg-type]
+    assert error.value.code == code
