@@ -137,7 +137,8 @@ def _judge(session: Path, record: SessionRecord, wanted: Expectation, world: int
     blocking = [problem for problem in rank.problems if not problem.remark]
     rank.problems += _output_problems(outputs, wanted)
     if outputs.analysed:
-        rank.problems += _step_problems(rank, record, wanted)
+        if not _steps_unreliable(outputs.problems):
+            rank.problems += _step_problems(rank, record, wanted)
         rank.state = "invalid" if any(not problem.remark for problem in rank.problems) else "valid"
         # results that are damaged over sound raw data can be made again
         if rank.state == "invalid" and not blocking and raw.present and _only_outputs(rank.problems):
@@ -147,6 +148,12 @@ def _judge(session: Path, record: SessionRecord, wanted: Expectation, world: int
         if rank.state == "unparsed":
             rank.problems += parsing_obstacles(session)
     return rank
+
+
+def _steps_unreliable(problems: list[Problem]) -> bool:
+    """The file that tells the steps is itself damaged: what it says about steps is no second finding."""
+    damaged = [problem.looked for problem in problems if problem.code in ("output_broken", "output_empty")]
+    return any("step_trace_time" in looked or ".db" in looked for looked in damaged)
 
 
 def _only_outputs(problems: list[Problem]) -> bool:

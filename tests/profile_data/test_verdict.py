@@ -4,8 +4,10 @@ import gzip
 import json
 import os
 import shutil
+import sqlite3
 import tempfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from types import ModuleType
 
@@ -208,3 +210,15 @@ def test_real_profiles(tmp_path: Path, profiler_shared: Path) -> None:
     for packed in copy.rglob("*.gz"):
         packed.with_suffix("").write_bytes(gzip.decompress(packed.read_bytes()))
     assert codes(copy, Expectation(ranks=[0, 1], steps=[50]), deep=True) == ("complete", set())
+
+
+def test_parsed_offline_into_the_other_form(tmp_path: Path, sessions: ModuleType) -> None:
+    session = sessions.write_session(tmp_path, analysed=False)
+    (session / OUT).mkdir()
+    with closing(sqlite3.connect(session / OUT / "ascend_pytorch_profiler_0.db")) as db:
+        db.execute("create table STEP_TIME (id integer, startNs integer, endNs integer)")
+        db.execute("insert into STEP_TIME values (4, 0, 1), (5, 1, 2)")
+        db.commit()
+    assert codes(tmp_path, Expectation(ranks=[0], steps=[4, 5]), deep=True) == ("complete", set())
+    cut(session / OUT / "ascend_pytorch_profiler_0.db")
+    assert codes(tmp_path) == ("partial", {"output_broken"})
