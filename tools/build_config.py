@@ -24,6 +24,7 @@ from mindspeed_mm_train_profiler.tools.common import (
 MAX_DIFF_CHARS = 6000
 """All diffs of one result together; the copies on disk hold the rest."""
 MAX_WARNINGS = 20
+DEFAULTS = ProfileOptions()
 
 
 class Row(BaseModel):
@@ -176,7 +177,7 @@ async def ask(
 
 def build_config(
     script: Annotated[str, Field(description="launch script (.sh)")],
-    options: ProfileOptions,
+    options: ProfileOptions = DEFAULTS,
     workdir: Annotated[str | None, Field(description="where the launch starts; default: found from the entry")] = None,
     script_args: Annotated[list[str] | None, Field(description="arguments the script is given")] = None,
     env: Annotated[dict[str, str] | None, Field(description="variables set for the launch")] = None,
