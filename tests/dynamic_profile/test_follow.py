@@ -1,0 +1,185 @@
+"""Triggers and foreign edits on the simulated watcher: what happened is told, every reason with its code."""
+
+import json
+import os
+import random
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mindspeed_mm_train_profiler import dynamic_profile
+from mindspeed_mm_train_profiler.dynamic_profile import follow, logs, windows
+from mindspeed_mm_train_profiler.errors import CodedError
+from mindspeed_mm_train_profiler.options import ProfileOptions
+from mindspeed_mm_train_profiler.simulator import switches, watcher
+from mindspeed_mm_train_profiler.simulator.request import Place
+from mindspeed_mm_train_profiler.simulator.watcher import DynamicProfiler
+
+
+class Run:
+    """One simulated rank; its steps and its watcher's looks are in the test's hand, and so is the clock."""
+
+    def __init__(self, folder: Path, release: str) -> None:
+        self.folder, self.out, self.release = folder / "dynamic", folder / "out", release
+        given = {"SIMULATED_NPU_TORCH_NPU": release, "SIMULATED_NPU_SHM": str(folder / "shm"), "SIMULATED_NPU_MS": "0"}
+        self.profiler = DynamicProfiler(str(self.folder), switches.read(given), Place(0, 1, 0))
+        self.profiler.start()
+        self.steps_done = 0
+
+    def look(self) -> None:
+        assert self.profiler._monitor is not None
+        self.profiler._monitor._look()
+
+    def step(self, count: int = 1) -> None:
+        for _ in range(count):
+            self.profiler.step()
+            self.steps_done += 1
+
+    def trigger(self, start: Any = "now", steps: int = 1, **values: Any) -> dict[str, Any]:
+        given: dict[str, Any] = {"ranks": [0], "current_step": self.steps_done, "step_s": 1.0} | values
+        return dynamic_profile.trigger(
+            self.folder,
+            ProfileOptions(),
+            dynamic_profile.generation(self.release),
+            start=start,
+            steps=steps,
+            save_path=str(self.out),
+            **given,
+        )
+
+    def edit(self, *, text: str | None = None, stamp: int | None = None, **values: Any) -> dict[str, Any]:
+        """Somebody's own edit; returns the record to follow it with."""
+        record = follow.hand_edit(None, logs.sizes(self.folder))
+        file = self.folder / follow.FILE
+        row = dynamic_profile.generation(self.release)
+        made = dynamic_profile.make_config(
+            ProfileOptions(), row, start_step=5, steps=1, save_path=str(self.out), ranks=[0]
+        )
+        file.write_text(json.dumps(made | values) if text is None else text, encoding="utf-8")
+        at = int(time.time()) + 5 if stamp is None else stamp
+        os.utime(file, (at, at))
+        self.look()
+        return record
+
+    def told(self, record: dict[str, Any], **values: Any) -> tuple[str, list[str]]:
+        progress = dynamic_profile.status(self.folder, record, **values)
+        return progress.state, [note.code for note in progress.reasons]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[Run]:
+    monkeypatch.setattr(watcher, "FIRST_POLL_S", 3600)
+    monkeypatch.setenv("MINDSPEED_MM_TRAIN_PROFILER_STATE", str(tmp_path / "state"))
+    made = Run(tmp_path, getattr(request, "param", "26.0.0"))
+    yield made
+    made.profiler.stop()
+
+
+RELEASES = pytest.mark.parametrize("run", ["6.0.0", "7.0.0", "7.2.0", "26.1.0"], indirect=True)
+
+
+@RELEASES
+def test_a_trigger_is_followed_to_its_end(run: Run) -> None:
+    record = run.trigger(steps=2)
+    assert run.told(record) == ("waiting", [])
+    run.look()
+    run.step(max(record["start_step"], 1))
+    progress = dynamic_profile.status(run.folder, record)
+    assert (progress.state, progress.started) == ("running", {0: max(record["start_step"], 1)})
+    run.step(2)
+    progress = dynamic_profile.status(run.folder, record)
+    assert (progress.state, progress.stopped) == ("stopped", {0: max(record["start_step"], 1) + 2})
+    assert progress.parse_off == [0] and progress.notes[0].code == "dynamic_parse_off"
+
+
+def test_same_window_is_followed_another_is_refused(run: Run) -> None:
+    record = run.trigger()
+    assert run.trigger()["id"] == record["id"]
+    with pytest.raises(CodedError, match="dynamic_running"):
+        run.trigger(steps=3)
+    assert len(dynamic_profile.history(run.folder)) == 1
+
+
+def test_start_too_near_and_clock_ahead(run: Run) -> None:
+    with pytest.raises(CodedError, match="dynamic_start_too_near"):
+        run.trigger(start=2)
+    os.utime(run.folder / follow.FILE, (time.time() + 3600,) * 2)
+    with pytest.raises(CodedError, match="dynamic_clock_ahead"):
+        run.trigger()
+    assert dynamic_profile.history(run.folder) == []
+
+
+def test_no_watcher(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "other").mkdir()
+    run.folder = tmp_path / "other"
+    with pytest.raises(CodedError, match="dynamic_watcher_absent"):
+        run.trigger()
+
+
+IGNORED: list[tuple[str, dict[str, Any], str]] = [
+    ("a", {"stamp": 1_700_000_000}, "dynamic_ignored_before_launch"),
+    ("d", {"text": '{"active": '}, "dynamic_ignored_invalid_json"),
+    ("e", {"text": ""}, "dynamic_ignored_empty_file"),
+    ("f", {"start_step": 3}, "dynamic_ignored_start_passed"),
+    ("g", {"rank_list": [7]}, "dynamic_ignored_rank_not_listed"),
+    ("h", {"metadata": {"long": "x" * (1 << 20)}}, "dynamic_ignored_too_large"),
+    ("zero", {"start_step": 0}, "dynamic_ignored_start_zero"),
+]
+
+
+@RELEASES
+@pytest.mark.parametrize(("values", "code"), [row[1:] for row in IGNORED], ids=[row[0] for row in IGNORED])
+def test_ignored_and_why(run: Run, values: dict[str, Any], code: str) -> None:
+    run.step(4)
+    record = run.edit(**values)
+    run.step()
+    assert run.told(record, current_step=run.steps_done) == ("ignored", [code])
+
+
+def test_second_edit_in_one_second_and_older_edit(run: Run) -> None:
+    stamp = int(time.time()) + 5
+    run.edit(stamp=stamp, start_step=500)
+    run.step()
+    first = {"mtime": stamp, "text": (run.folder / follow.FILE).read_text()}
+    for at, code in ((stamp, "dynamic_ignored_same_second"), (stamp - 1, "dynamic_ignored_older")):
+        record = run.edit(stamp=at, start_step=600) | follow.hand_edit(first, logs.sizes(run.folder))
+        run.step()
+        assert run.told(record) == ("ignored", [code])
+
+
+def test_attached_to_a_dead_jobs_memory(tmp_path: Path, run: Run) -> None:
+    other = Run.__new__(Run)
+    other.folder = tmp_path / "second"
+    given = {"SIMULATED_NPU_TORCH_NPU": "26.0.0", "SIMULATED_NPU_SHM": str(tmp_path / "shm"), "SIMULATED_NPU_MS": "0"}
+    DynamicProfiler(str(other.folder), switches.read(given), Place(0, 1, 0)).start()
+    record = follow.hand_edit(None, {})
+    assert not follow.foreign_segment(run.folder)
+    assert other.told(record) == ("ignored", ["dynamic_ignored_foreign_segment"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("run", ["7.0.0", "26.0.0"], indirect=True)
+def test_200_triggers_none_lost_or_doubled(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    chance, now = random.Random(8), time.time()
+    clock = [now]
+    monkeypatch.setattr(windows.time, "time", lambda: clock[0])
+    asked = []
+    for _ in range(200):
+        clock[0] += chance.random() * 4
+        run.step(chance.randrange(4))
+        steps = chance.randrange(1, 4)
+        record = run.trigger(steps=steps)
+        run.look()
+        for _ in range(60):
+            run.step()
+            progress = dynamic_profile.status(run.folder, record, current_step=run.steps_done)
+            if progress.state == "stopped":
+                break
+        assert progress.state == "stopped", progress
+        windows.settle(run.folder, record["id"], progress)
+        asked.append((progress.started[0], progress.stopped[0]))
+    assert len(set(asked)) == 200 and asked == sorted(asked)
+    assert len(list(run.out.glob("*_ascend_pt"))) == 200
