@@ -68,15 +68,22 @@ def parse_json(path: Path, data: bytes) -> Any:
 
 
 def bounded(path: Path, value: Any) -> Any:
-    """``value``, if following its aliases ends in a bounded number of values. Error: ``config_too_large``."""
+    """``value``, if following its aliases ends, and in a bounded number of values.
+
+    Errors: ``config_too_large``; ``config_malformed`` for an alias that refers to a node around it.
+    """
     sizes: dict[int, int] = {}
 
     def size(part: Any) -> int:
         if not isinstance(part, (dict, list, tuple, set)):
             return 1
         if (known := sizes.get(id(part))) is not None:
+            if known == 0:
+                raise CodedError(
+                    "config_malformed", found=path, kind="YAML", detail="an alias refers to a node around it"
+                )
             return known
-        sizes[id(part)] = 1  # an alias to a node around it counts once
+        sizes[id(part)] = 0
         inner = [*part.keys(), *part.values()] if isinstance(part, dict) else list(part)
         sizes[id(part)] = total = min(1 + sum(map(size, inner)), MAX_CONFIG_VALUES + 1)
         return total

@@ -138,6 +138,9 @@ def values(function: Callable[..., Any], parsed: dict[str, Any]) -> dict[str, An
         else:
             result[argument.name] = value
     signature = inspect.signature(function, eval_str=True)
+    for parameter in signature.parameters.values():  # a model that is required: all of its fields have defaults
+        if parameter.default is inspect.Parameter.empty and _is_model(parameter.annotation):
+            groups.setdefault(parameter.name, {})
     for group, fields in groups.items():
         try:
             result[group] = _plain(signature.parameters[group].annotation)(**fields)

@@ -15,7 +15,14 @@ from typing import Any
 from mindspeed_mm_train_profiler.errors import CodedError
 from mindspeed_mm_train_profiler.skill import wording
 from mindspeed_mm_train_profiler.terminal import arguments as command_arguments
-from mindspeed_mm_train_profiler.tools.common import Result, ToolSpec, error_info, error_text, resolve_language
+from mindspeed_mm_train_profiler.tools.common import (
+    Result,
+    ToolSpec,
+    error_info,
+    error_text,
+    printable,
+    resolve_language,
+)
 
 GOOD, NOT_GOOD, USAGE, FAILED, NOT_CONFIRMED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
@@ -78,7 +85,7 @@ def call(function: Any, values: dict[str, Any]) -> Result:
 
 
 def say(text: str) -> None:
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(printable(text) + "\n")
     sys.stdout.flush()
 
 

@@ -91,6 +91,17 @@ class ToolSpec:
     open_world: bool
 
 
+def printable(value: Any) -> Any:
+    """``value`` with every text encodable: file names of other encodings reach Python as lone surrogates."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, dict):
+        return {printable(key): printable(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [printable(inner) for inner in value]
+    return value
+
+
 def resolve_language(language: wording.Language | None) -> wording.Language:
     return language or settings.current().language
 

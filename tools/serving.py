@@ -21,7 +21,14 @@ from mcp.types import CallToolResult, InputRequiredResult, TextContent, ToolAnno
 from pydantic import ValidationError
 
 from mindspeed_mm_train_profiler.errors import CodedError
-from mindspeed_mm_train_profiler.tools.common import Result, ToolSpec, error_info, error_text, resolve_language
+from mindspeed_mm_train_profiler.tools.common import (
+    Result,
+    ToolSpec,
+    error_info,
+    error_text,
+    printable,
+    resolve_language,
+)
 from mindspeed_mm_train_profiler.tools.compact import compact
 
 log = logging.getLogger("mindspeed_mm_train_profiler")
@@ -31,8 +38,8 @@ def failure(language: Any, error: CodedError) -> CallToolResult:
     """An expected failure as the client sees it."""
     info = error_info(language, error)
     return CallToolResult(
-        content=[TextContent(type="text", text=error_text(language, info))],
-        structured_content={"error": info.model_dump()},
+        content=[TextContent(type="text", text=printable(error_text(language, info)))],
+        structured_content={"error": printable(info.model_dump())},
         is_error=True,
     )
 
@@ -40,8 +47,8 @@ def failure(language: Any, error: CodedError) -> CallToolResult:
 def success(language: Any, result: Result) -> CallToolResult:
     """A result: a short text block that is useful alone, and the same as structured content."""
     return CallToolResult(
-        content=[TextContent(type="text", text=result.render(language)), *result.extra_content()],
-        structured_content=result.model_dump(mode="json"),
+        content=[TextContent(type="text", text=printable(result.render(language))), *result.extra_content()],
+        structured_content=printable(result.model_dump(mode="json")),
     )
 
 
