@@ -1,0 +1,169 @@
+"""Paths: nothing outside the allowed directories, ids are no paths, links are not followed into other people's files."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mindspeed_mm_train_profiler import settings
+from mindspeed_mm_train_profiler.errors import CodedError
+from mindspeed_mm_train_profiler.tools.common import argument_path
+
+BAD_IDS = [
+    "../../../etc/passwd",
+    "/etc/passwd",
+    "..",
+    ".",
+    "",
+    "run-20260101-000000-abcdef/../../..",
+    "run-\x00",
+    "-rf",
+    "a" * 5000,
+    "run-20260101-000000-abcdef\n",
+    "%2e%2e%2f",
+]
+
+
+@pytest.fixture
+def fenced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory that paths may lie in, and a neighbour that they may not."""
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    (tmp_path / "inside-too").mkdir()
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "secret").write_text("secret")
+    settings.change(allow_dirs=(inside.resolve(),))
+    monkeypatch.chdir(inside)
+    return inside
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../outside/secret",
+        "x/../../outside/secret",
+        "/etc/passwd",
+        "~/secret",
+        "link/secret",
+        "link",
+        "../inside-too",
+        "deep/link2/../../../outside/secret",
+        "loop/x",
+    ],
+)
+def test_nothing_outside_an_allowed_directory(fenced: Path, path: str) -> None:
+    (fenced / "link").symlink_to("../outside")
+    (fenced / "deep").mkdir()
+    (fenced / "deep" / "link2").symlink_to("/")
+    (fenced / "loop").symlink_to("loop")
+    with pytest.raises((CodedError, OSError, RuntimeError)) as caught:
+        found = argument_path(path)
+        assert found.resolve().is_relative_to(fenced), found
+        raise CodedError("path_not_allowed")  # it stayed inside: as good
+    assert not isinstance(caught.value, CodedError) or caught.value.code == "path_not_allowed"
+
+
+@pytest.mark.parametrize("path", ["", "   ", "a\0b", "\0"])
+def test_what_is_no_path_is_said_so(path: str) -> None:
+    with pytest.raises(CodedError, match="path_invalid"):
+        argument_path(path)
+
+
+@given(st.lists(st.sampled_from(["..", ".", "a", "link", "", "~", "…", "-x"]), min_size=1, max_size=8))
+def test_an_accepted_path_lies_inside(parts: list[str]) -> None:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        inside = Path(folder).resolve() / "inside"
+        (inside / "a").mkdir(parents=True)
+        (inside / "link").symlink_to("..")
+        before = settings.current()
+        settings.change(allow_dirs=(inside,))
+        try:
+            found = argument_path("/".join(parts), base=inside)
+            assert found.resolve().is_relative_to(inside)
+        except CodedError as error:
+            assert error.code in {"path_not_allowed", "path_invalid"}
+        finally:
+            settings.change(allow_dirs=before.allow_dirs)
+
+
+@pytest.mark.parametrize("bad", BAD_IDS)
+@pytest.mark.parametrize(
+    ("tool", "argument"),
+    [
+        ("poll_status", "run_id"),
+        ("stop_training", "run_id"),
+        ("verify_output", "run_id"),
+        ("parse_offline", "run_id"),
+        ("launch_training", "config_id"),
+        ("discard_copies", "config_id"),
+    ],
+)
+async def test_an_id_is_no_path(call: Any, world: Any, tool: str, argument: str, bad: str) -> None:
+    before = sorted(world.folder.rglob("*"))
+    result = await call(tool, **{argument: bad})
+    assert result["_error"]
+    assert result["error"]["code"] not in {"internal_error"}, result["_text"]
+    assert sorted(world.folder.rglob("*")) == before
+    assert "root:" not in result["_text"]
+
+
+@pytest.mark.parametrize("tool", ["detect_engine", "build_config", "check_env"])
+async def test_tools_keep_to_the_allowed_directories(call: Any, world: Any, tool: str) -> None:
+    allowed = world.folder / "allowed"
+    allowed.mkdir()
+    settings.change(allow_dirs=(allowed.resolve(),))
+    outside = world.checkout.scripts["tools_json"]
+    (allowed / "run.sh").symlink_to(outside)
+    for script in (outside, allowed / "run.sh", allowed / ".." / outside.relative_to(world.folder)):
+        result = await call(tool, script=str(script), **({"options": {}} if tool == "build_config" else {}))
+        assert result["_error"] and result["error"]["code"] == "path_not_allowed", script
+
+
+async def test_a_save_path_outside_is_refused(call: Any, world: Any) -> None:
+    settings.change(allow_dirs=(world.checkout.root.resolve(),))
+    options = {"save_path": str(world.folder / "elsewhere")}
+    script = str(world.checkout.scripts["tools_json"])
+    result = await call("build_config", script=script, options=options, confirmed=True)
+    assert result["_error"] and result["error"]["code"] == "path_not_allowed"
+    assert not (world.folder / "elsewhere").exists()
+
+
+async def test_discarding_follows_no_link_and_removes_nothing_that_changed(call: Any, world: Any) -> None:
+    script = str(world.checkout.scripts["fsdp2"])
+    built = await call("build_config", script=script, options={}, confirmed=True)
+    copies = [Path(copy["copy"]) for copy in built["copies"]]
+    victim = world.folder / "victim"
+    victim.write_text("mine")
+    copies[0].unlink()
+    copies[0].symlink_to(victim)
+    copies[1].write_text("edited by the user since")
+    await call("discard_copies", config_id=built["config_id"])
+    assert victim.read_text() == "mine"
+    assert copies[1].read_text() == "edited by the user since"
+
+
+async def test_a_script_that_is_swapped_after_the_build_is_not_launched(call: Any, world: Any) -> None:
+    """What was confirmed is what runs: a copy that changed since is refused."""
+    script = str(world.checkout.scripts["tools_json"])
+    built = await call("build_config", script=script, options={}, confirmed=True)
+    copy = next(Path(item["copy"]) for item in built["copies"] if item["role"] == "script")
+    evil = world.folder / "evil.sh"
+    evil.write_text(f"touch {world.canary}\n")
+    copy.unlink()
+    copy.symlink_to(evil)
+    result = await call("launch_training", config_id=built["config_id"])
+    assert result["_error"], result["_text"]
+    assert not world.canary.exists()
+
+
+async def test_a_device_or_a_pipe_is_not_read(call: Any, world: Any) -> None:
+    pipe = world.folder / "pipe.sh"
+    os.mkfifo(pipe)
+    for path in (pipe, Path("/dev/zero"), Path("/dev/stdin")):
+        result = await call("detect_engine", script=str(path))
+        assert result["_error"] and result["error"]["code"] != "internal_error", path
