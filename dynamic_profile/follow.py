@@ -34,9 +34,10 @@ class Progress:
 
 def worker_born(config_dir: Path) -> int | None:
     """Whole second in which the youngest worker said that it watches; None where none has a log."""
-    times = [int(path.stat().st_ctime) for path in logs.log_files(config_dir, monitor=False)]
-    births = [stamp for path in logs.log_files(config_dir, monitor=False) if (stamp := _first_time(path))]
-    return max(births or times, default=None)
+    # every worker must have said it: an edit before the watcher's first look is taken for the file as it was
+    births = [_first_time(path) for path in logs.log_files(config_dir, monitor=False)]
+    known = [stamp for stamp in births if stamp is not None]
+    return max(known) if known and len(known) == len(births) else None
 
 
 def _first_time(path: Path) -> int | None:

@@ -183,3 +183,13 @@ def test_200_triggers_none_lost_or_doubled(run: Run, monkeypatch: pytest.MonkeyP
         asked.append((progress.started[0], progress.stopped[0]))
     assert len(set(asked)) == 200 and asked == sorted(asked)
     assert len(list(run.out.glob("*_ascend_pt"))) == 200
+
+
+def test_worker_that_is_not_watching_yet(run: Run) -> None:
+    """Its log is there before the watcher is: an edit now would be lost."""
+    log = run.folder / "log" / "dp_host_99_rank_1.log"
+    log.write_text("2026-01-01 10:00:00,000 [INFO] [99] utils: Rank 1 shared memory is connected.\n")
+    with pytest.raises(CodedError, match="dynamic_watcher_absent"):
+        run.trigger()
+    log.unlink()
+    assert run.trigger()["state"] == "waiting"
