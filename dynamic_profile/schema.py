@@ -23,7 +23,15 @@ METRICS = (
     "L2Cache",
     "MemoryAccess",
 )
-BOOLEANS = ("analyse", "async_mode", "record_shapes", "profile_memory", "with_stack", "with_flops", "with_modules")
+BOOLEANS: tuple[str, ...] = (
+    "analyse",
+    "async_mode",
+    "record_shapes",
+    "profile_memory",
+    "with_stack",
+    "with_flops",
+    "with_modules",
+)
 BOOLEANS += ("is_rank",)
 SIZE_LIMIT = 1024 * 1024 - 64  # bytes; torch_npu adds a time stamp and is_valid before it compares with 1 MiB
 

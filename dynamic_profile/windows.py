@@ -140,9 +140,9 @@ def _start_step(
     nearest = current_step + margin(step_s, current_step, generation)
     if start == "now":
         return nearest
-    if start < nearest:
+    if int(start) < nearest:
         raise CodedError("dynamic_start_too_near", found=start, expected=f">= {nearest}", current=current_step)
-    return start
+    return int(start)
 
 
 def _next_second(file: Path, born: int, records: list[dict[str, Any]]) -> int:
