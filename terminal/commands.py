@@ -22,6 +22,7 @@ from mindspeed_mm_train_profiler.tools.common import (
     error_text,
     printable,
     resolve_language,
+    visible,
 )
 
 GOOD, NOT_GOOD, USAGE, FAILED, NOT_CONFIRMED, INTERRUPTED = 0, 1, 2, 3, 4, 130
@@ -95,7 +96,7 @@ def tell_failure(language: wording.Language, error: CodedError, as_json: bool) -
     if as_json:
         say(json.dumps({"error": info.model_dump()}, ensure_ascii=False, indent=2))
     else:
-        sys.stderr.write(error_text(language, info) + "\n")
+        sys.stderr.write(visible(error_text(language, info)) + "\n")
     return FAILED
 
 
@@ -125,5 +126,5 @@ def run(parsed: argparse.Namespace) -> int:
     if parsed.json:
         say(json.dumps(result.model_dump(mode="json"), ensure_ascii=False, indent=2))
     else:
-        say(result.render(language))
+        say(visible(result.render(language)))
     return ending(command, result)

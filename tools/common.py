@@ -5,6 +5,7 @@ A tool module has a pydantic result (subclass of ``Result``), one plain function
 """
 
 import logging
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,6 +101,14 @@ def printable(value: Any) -> Any:
     if isinstance(value, list):
         return [printable(inner) for inner in value]
     return value
+
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+def visible(text: str) -> str:
+    """Text for a reader: encodable, and with control characters of names and logs written out, not obeyed."""
+    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], str(printable(text)))
 
 
 def resolve_language(language: wording.Language | None) -> wording.Language:

@@ -28,6 +28,7 @@ from mindspeed_mm_train_profiler.tools.common import (
     error_text,
     printable,
     resolve_language,
+    visible,
 )
 from mindspeed_mm_train_profiler.tools.compact import compact
 
@@ -38,7 +39,7 @@ def failure(language: Any, error: CodedError) -> CallToolResult:
     """An expected failure as the client sees it."""
     info = error_info(language, error)
     return CallToolResult(
-        content=[TextContent(type="text", text=printable(error_text(language, info)))],
+        content=[TextContent(type="text", text=visible(error_text(language, info)))],
         structured_content={"error": printable(info.model_dump())},
         is_error=True,
     )
@@ -47,7 +48,7 @@ def failure(language: Any, error: CodedError) -> CallToolResult:
 def success(language: Any, result: Result) -> CallToolResult:
     """A result: a short text block that is useful alone, and the same as structured content."""
     return CallToolResult(
-        content=[TextContent(type="text", text=printable(result.render(language))), *result.extra_content()],
+        content=[TextContent(type="text", text=visible(result.render(language))), *result.extra_content()],
         structured_content=printable(result.model_dump(mode="json")),
     )
 

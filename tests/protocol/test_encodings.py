@@ -12,7 +12,7 @@ from mcp import Client
 
 from mindspeed_mm_train_profiler.server import build_server
 from mindspeed_mm_train_profiler.simulator.sample import make_checkout
-from mindspeed_mm_train_profiler.tools.common import printable
+from mindspeed_mm_train_profiler.tools.common import printable, visible
 
 
 @given(
@@ -52,3 +52,11 @@ def test_a_gbk_file_name_in_the_terminal(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr[-1000:]
     assert b"\\udc" in done.stdout and b"Traceback" not in done.stderr
+
+
+@given(st.text(st.characters()))
+def test_text_for_readers_controls_nothing(text: str) -> None:
+    shown = visible(text)
+    assert all(character in "\n\t" or character.isprintable() or ord(character) > 0x9F for character in shown)
+    assert "\x1b" not in shown and "\u202e" not in shown
+    assert visible(shown) == shown

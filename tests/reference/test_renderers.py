@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 from mindspeed_mm_train_profiler.cli import _serve_parser
-from mindspeed_mm_train_profiler.reference import codes, commands, tables, tools
+from mindspeed_mm_train_profiler.options import ProfileOptions
+from mindspeed_mm_train_profiler.reference import codes, commands, options, tables, tools
 from mindspeed_mm_train_profiler.skill.wording import LANGUAGES, Language, catalogue
 from mindspeed_mm_train_profiler.terminal.main import build_parser
 from mindspeed_mm_train_profiler.tools import ALL
@@ -96,3 +97,10 @@ def test_every_code_is_in_the_table(language: Language) -> None:
 
 def test_placeholders_are_shown_in_italics() -> None:
     assert codes._shown("{found} of {count:,}: {{x}}") == "*found* of *count*: {x}"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_option_is_in_the_table_and_has_its_place(language: Language) -> None:
+    rows = options.render(language).splitlines()[2:]
+    assert [row.split("`")[1] for row in rows] == list(ProfileOptions.model_fields)
+    assert set(options.PLACES) | set(options.OWN) == set(ProfileOptions.model_fields)
