@@ -8,13 +8,14 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from mindspeed_mm_train_profiler.reference import clients, codes, commands, tools
+from mindspeed_mm_train_profiler.reference import clients, codes, commands, options, tools
 from mindspeed_mm_train_profiler.skill.wording import LANGUAGES, Language
 
 PARTS: dict[str, Callable[[Language], str]] = {
     "clients": clients.render,
     "codes": codes.render,
     "commands": commands.render,
+    "options": options.render,
     "tools": tools.render,
 }
 
