@@ -154,7 +154,7 @@ def _next_second(file: Path, born: int, records: list[dict[str, Any]]) -> int:
     stamp = max(now, max(before) + 1)
     if stamp > now + AHEAD_S:
         raise CodedError("dynamic_clock_ahead", found=max(before), expected=f"<= {now}")
-    return stamp
+    return int(stamp)
 
 
 def _replace(file: Path, text: str, stamp: int) -> None:
