@@ -2,8 +2,13 @@
 
 from mindspeed_mm_train_profiler.tools import (
     build_config,
+    check_env,
     detect_engine,
     discard_copies,
+    launch_training,
+    list_runs,
+    poll_status,
+    stop_training,
     summarize_profile,
     verify_output,
 )
@@ -11,9 +16,14 @@ from mindspeed_mm_train_profiler.tools.common import ToolSpec
 
 ALL: tuple[ToolSpec, ...] = (
     detect_engine.TOOL,
+    check_env.TOOL,
     build_config.TOOL,
+    launch_training.TOOL,
+    poll_status.TOOL,
+    stop_training.TOOL,
     verify_output.TOOL,
     summarize_profile.TOOL,
+    list_runs.TOOL,
     discard_copies.TOOL,
 )
 

@@ -122,7 +122,8 @@ class DetectEngineResult(Result):
                 yield self.suggestion
             return
         yield f"workdir: {self.workdir}"
-        yield f"{self.launcher} {self.entry} (nproc {self.nproc_per_node}, nnodes {self.nnodes}, world {self.world_size})"
+        ranks = f"nproc {self.nproc_per_node}, nnodes {self.nnodes}, world {self.world_size}"
+        yield f"{self.launcher} {self.entry} ({ranks})"
         for link in self.config_chain:
             yield f"  {link.role}: {link.path} <- {link.reached_by}" + (f" :{link.line}" if link.line else "")
         iters = self.train_iters
@@ -261,8 +262,8 @@ def _text(path: Path | None) -> str | None:
 TOOL = ToolSpec(
     name="detect_engine",
     title="Detect the training engine",
-    description="Read a MindSpeed-MM launch script without running it: engine (Megatron or FSDP2), configuration chain, "
-    "train_iters, ranks, current profile block, missing paths, placeholders. An unsupported script is a normal answer "
+    description="Read a MindSpeed-MM launch script without running it: engine (Megatron or FSDP2), configuration "
+    "chain, train_iters, ranks, current profile block, missing paths, placeholders. An unsupported script is a normal answer "
     "with its reason and the way on.",
     function=detect_engine,
     read_only=True,

@@ -4,14 +4,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from mindspeed_mm_train_profiler import state
 from mindspeed_mm_train_profiler.errors import CodedError
 from mindspeed_mm_train_profiler.profile_data import Expectation
 from mindspeed_mm_train_profiler.tools.common import argument_path
 
 
 def locate(run_id: str | None, path: str | None) -> tuple[Path, Expectation]:
-    """(folder, expectation). Errors: ``run_id_or_path``, ``run_unknown_here``, those of ``argument_path``."""
+    """(folder, expectation). Errors: ``run_id_or_path``, ``run_unknown``, ``run_unknown_here``, those of ``argument_path``."""
     if (run_id is None) == (path is None):
         raise CodedError("run_id_or_path")
     if path is not None:
@@ -34,19 +33,14 @@ def seconds(value: object) -> float | None:
 
 
 def _manifest(run_id: str) -> dict[str, Any]:
-    """The build's manifest with ``since`` added from the run's record."""
-    if not run_id or Path(run_id).name != run_id:
+    """The build's manifest as it was at the launch, with ``since`` added from the run's record."""
+    from mindspeed_mm_train_profiler.runs import folder as folders
+
+    folder = folders.find(run_id)
+    run, build = folder.read("run"), folder.read("build")
+    if run is None or build is None:
         raise CodedError("run_unknown_here", found=run_id)
-    run = state.read_json(state.state_dir() / "runs" / run_id / "manifest.json")
-    if run is None:
-        raise CodedError("run_unknown_here", found=run_id)
-    build = run.get("build")
-    if not isinstance(build, dict):
-        config = str(run.get("config_id", ""))
-        named = bool(config) and Path(config).name == config
-        build = (state.read_json(state.state_dir() / "builds" / config / "manifest.json") if named else None) or run
-    started = next((run[key] for key in ("started", "started_at", "created", "created_at") if key in run), None)
-    return {**build, "since": seconds(started)}
+    return {**build, "since": seconds(run.get("created"))}
 
 
 def _expectation(manifest: dict[str, Any]) -> Expectation:

@@ -1,0 +1,71 @@
+"""Ports, disks and variables of this machine."""
+
+import os
+import shutil
+import socket
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+DISABLING = ("PROFILING_MODE", "PROFILER_SAMPLECONFIG")
+"""Set to anything, they disable every torch_npu profiler call (torch_npu ``profiler/_utils.check_msprof_env``)."""
+OOTB = "OOTB_OPTIMIZER_PROFILING"
+SHM = Path("/dev/shm")
+SHM_PREFIX = "DynamicProfileNpuShm"
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """``path``: as asked; the numbers are its file system's, bytes. None where it cannot be read."""
+
+    path: str
+    free_bytes: int | None
+
+
+def disk(path: Path) -> Disk:
+    """Free space where ``path`` lies or will lie."""
+    place = path
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    try:
+        return Disk(str(path), shutil.disk_usage(place).free)
+    except OSError:
+        return Disk(str(path), None)
+
+
+def port_free(port: int, host: str = "127.0.0.1") -> bool | None:
+    """Nobody listens, and it can be bound. None where neither can be tried."""
+    try:
+        with closing(socket.socket(socket.AF_INET, socket.SOCK_STREAM)) as knock:
+            knock.settimeout(0.5)
+            if knock.connect_ex((host, port)) == 0:
+                return False
+        with closing(socket.socket(socket.AF_INET, socket.SOCK_STREAM)) as own:
+            own.bind(("0.0.0.0", port))
+    except (OSError, OverflowError) as error:
+        return False if getattr(error, "errno", None) == 98 else None
+    return True
+
+
+def disabling_variables(environment: Mapping[str, str]) -> list[str]:
+    """Variables in force that silently disable the profiler."""
+    found = [name for name in DISABLING if name in environment]
+    if environment.get(OOTB, "").upper() == "TRUE":
+        found.append(OOTB)
+    return found
+
+
+def umask() -> int:
+    """This process's umask, read without changing it for longer than an instant."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def stale_shared_memory() -> list[Path]:
+    """Dynamic-profile segments on this host; whose they are is not decided here."""
+    try:
+        return sorted(SHM.glob(SHM_PREFIX + "*"))
+    except OSError:
+        return []

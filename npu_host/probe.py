@@ -1,0 +1,114 @@
+"""torch, torch_npu and the device, asked in a child process: they print at import, load CANN and may not return."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+MARK = "@mindspeed-mm-train-profiler "
+PROGRAM = """
+import json, sys
+MARK = "@mindspeed-mm-train-profiler "
+out = {"python": sys.version.split()[0], "executable": sys.executable}
+def tell():
+    sys.stdout.write("\\n" + MARK + json.dumps(out) + "\\n"); sys.stdout.flush()
+try:
+    import torch
+    out["torch"] = torch.__version__
+except BaseException as e:
+    out["torch_error"] = type(e).__name__ + ": " + str(e)
+tell()
+try:
+    import torch_npu
+    out["torch_npu"] = torch_npu.__version__
+except BaseException as e:
+    out["torch_npu_error"] = type(e).__name__ + ": " + str(e)
+tell()
+if "torch_npu" in out:
+    try:
+        out["npu_available"] = bool(torch.npu.is_available())
+        out["device_count"] = int(torch.npu.device_count())
+    except BaseException as e:
+        out["npu_error"] = type(e).__name__ + ": " + str(e)
+tell()
+"""
+TIMEOUT_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class PythonProbe:
+    """None: not known. Errors are quoted as Python said them, cut to 500 characters."""
+
+    executable: str | None
+    version: str | None = None
+    torch: str | None = None
+    torch_npu: str | None = None
+    npu_available: bool | None = None
+    device_count: int | None = None
+    error: str | None = None
+    timed_out: bool = False
+
+
+def find_python(asked: str | None, environment: Mapping[str, str]) -> str | None:
+    """The interpreter the launch will use: the one asked for, else ``python3``/``python`` on its PATH."""
+    for name in (asked,) if asked else ("python3", "python"):
+        if name is None:
+            continue
+        if "/" in name:
+            return name if Path(name).is_file() else None
+        if found := shutil.which(name, path=environment.get("PATH")):
+            return found
+    return None
+
+
+def probe(
+    python: str | None, environment: Mapping[str, str], *, cwd: Path | None = None, timeout_s: float = TIMEOUT_S
+) -> PythonProbe:
+    """Import torch and torch_npu in ``python``; what came before a time-out or a crash is kept."""
+    executable = find_python(python, environment)
+    if executable is None:
+        return PythonProbe(None, error=f"no interpreter: {python or 'python3'}")
+    timed_out, error = False, None
+    try:
+        done = subprocess.run(
+            [executable, "-c", PROGRAM],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=timeout_s,
+            env=dict(environment),
+            cwd=cwd,
+            check=False,
+            start_new_session=True,
+        )
+        out, err, code = done.stdout, done.stderr, done.returncode
+        if code:
+            error = f"exit code {code}: " + err.decode("utf-8", "replace").strip()[-400:]
+    except subprocess.TimeoutExpired as expired:
+        out, timed_out, error = expired.stdout or b"", True, f"no answer within {timeout_s:g} s"
+    except OSError as failed:
+        return PythonProbe(executable, error=str(failed))
+    facts: dict[str, object] = {}
+    for line in out.decode("utf-8", "replace").splitlines():
+        if line.startswith(MARK):
+            try:
+                facts = json.loads(line[len(MARK) :])
+            except ValueError:
+                continue
+    said = facts.get("torch_error") or facts.get("torch_npu_error") or facts.get("npu_error") or error
+    available, count = facts.get("npu_available"), facts.get("device_count")
+    return PythonProbe(
+        executable=str(facts.get("executable") or executable),
+        version=_text(facts.get("python")),
+        torch=_text(facts.get("torch")),
+        torch_npu=_text(facts.get("torch_npu")),
+        npu_available=available if isinstance(available, bool) else None,
+        device_count=count if isinstance(count, int) else None,
+        error=_text(said),
+        timed_out=timed_out,
+    )
+
+
+def _text(value: object) -> str | None:
+    return str(value)[:500] if value else None

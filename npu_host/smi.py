@@ -1,0 +1,185 @@
+"""``npu-smi info``: run with a time limit, read in whatever layout its release prints.
+
+Layouts met: one die a card (910B), two dies (A3, 310P), with or without HBM column, the wide one of 26.x, with or
+without a process table, blank process names, text before the table. Two kinds of rows describe a die: ``NPU Name |
+Health | Power ...`` and ``Chip [Device|Phy-ID] | Bus-Id | AICore ...``; the header says which columns there are.
+"""
+
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from mindspeed_mm_train_profiler.errors import Note
+
+TIMEOUT_S = 15.0
+MAX_OUTPUT = 512 * 1024
+Status = Literal["ok", "not_found", "timeout", "driver_refuses", "error", "unreadable"]
+BUS = re.compile(r"^[0-9A-Fa-f]{4}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f]$|^NA$|^-$")
+PAIR = re.compile(r"(\d+)\s*/\s*(\d+)")
+REFUSALS = re.compile(
+    r"-80(05|20|08|12)\b|dcmi (module|model) initialize failed|DrvMng\w+ failed|drv\w* (init|open)\w* failed", re.I
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NpuProcess:
+    """A process on a die. ``name`` None: npu-smi left it blank. Memory in MB."""
+
+    pid: int
+    name: str | None
+    memory_mb: int | None
+
+
+@dataclass(slots=True)
+class Die:
+    """One die: ``npu`` and ``chip`` as npu-smi counts, ``device`` the logical index (position) a rank uses."""
+
+    npu: int
+    chip: int
+    device: int | None
+    name: str | None
+    health: str | None
+    bus_id: str | None = None
+    aicore_percent: int | None = None
+    memory_used_mb: int | None = None
+    memory_total_mb: int | None = None
+    hbm_used_mb: int | None = None
+    hbm_total_mb: int | None = None
+    processes: list[NpuProcess] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class SmiReport:
+    """What npu-smi said. ``processes_known``: there was a process table, so that an empty list means none."""
+
+    path: str | None
+    status: Status
+    version: str | None = None
+    dies: list[Die] = field(default_factory=list)
+    processes_known: bool = False
+    raw_error: str | None = None
+    notes: list[Note] = field(default_factory=list)
+    simulated: bool = False
+
+
+def _cells(line: str) -> list[str] | None:
+    line = line.strip()
+    if not line.startswith("|") or line.count("|") < 2:
+        return None
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isdecimal() else None
+
+
+def _percent(text: str) -> int | None:
+    found = re.match(r"(\d+)(?:\.\d+)?\b", text)
+    return int(found[1]) if found else None
+
+
+def parse(text: str) -> SmiReport:
+    """Read the output of ``npu-smi info``; nothing readable gives status "unreadable" (or "driver_refuses")."""
+    report = SmiReport(path=None, status="unreadable", simulated="simulated" in text.lower())
+    has_hbm, second = False, ""
+    table: Literal["npu", "process"] | None = None
+    pending: tuple[int, str | None, str | None] | None = None
+    for line in text.splitlines()[:5000]:
+        cells = _cells(line)
+        if cells is None:
+            continue
+        joined = " ".join(cells)
+        if report.version is None and (found := re.search(r"npu-smi\s+(\S+)", joined)):
+            report.version = found[1]
+        elif "Process id" in joined or "Process ID" in joined:
+            table, report.processes_known = "process", True
+        elif re.match(r"NPU\s+Name", cells[0]):
+            table = "npu"
+        elif re.match(r"Chip\b", cells[0]) and "Bus-Id" in joined:
+            has_hbm, second = "HBM" in joined, cells[0].partition(" ")[2].strip()
+        elif table == "npu" and len(cells) >= 3:
+            pending = _npu_row(report, cells, pending, has_hbm, second)
+        elif table == "process":
+            _process_row(report, cells)
+    if report.dies:
+        report.status = "ok"
+        for index, die in enumerate(report.dies):
+            if die.device is None:
+                die.device = index
+    elif REFUSALS.search(text):
+        report.status = "driver_refuses"
+    if report.status != "ok":
+        report.raw_error = text.strip()[:2000] or None
+    return report
+
+
+def _npu_row(
+    report: SmiReport, cells: list[str], pending: tuple[int, str | None, str | None] | None, has_hbm: bool, second: str
+) -> tuple[int, str | None, str | None] | None:
+    first = cells[0].split()
+    if not first or not first[0].isdecimal():
+        return pending
+    if BUS.match(cells[1]) and pending is not None and (len(first) == 1 or first[1].isdecimal()):
+        npu, name, health = pending
+        device = _number(first[1]) if len(first) > 1 and second else None
+        rest = cells[2]
+        pairs = [(int(a), int(b)) for a, b in PAIR.findall(rest)]
+        die = Die(npu, int(first[0]), device, name, health, cells[1], _percent(rest))
+        if pairs:
+            memory = pairs[0]
+            die.memory_used_mb, die.memory_total_mb = memory if memory[1] else (None, None)
+            if has_hbm and len(pairs) > 1:
+                die.hbm_used_mb, die.hbm_total_mb = pairs[-1] if pairs[-1][1] else (None, None)
+        report.dies.append(die)
+        return None
+    name = " ".join(first[1:]) or None
+    return int(first[0]), name, cells[1] or None
+
+
+def _process_row(report: SmiReport, cells: list[str]) -> None:
+    first = cells[0].split()
+    if len(cells) < 4 or len(first) < 2 or not all(part.isdecimal() for part in first[:2]):
+        return
+    pid = _number(cells[1].split()[0]) if cells[1].split() else None
+    if pid is None:
+        return
+    memory = re.match(r"\d+", cells[3])
+    for die in report.dies:
+        if (die.npu, die.chip) == (int(first[0]), int(first[1])):
+            die.processes.append(NpuProcess(pid, cells[2] or None, int(memory[0]) if memory else None))
+
+
+def query(environment: dict[str, str] | None = None, *, timeout_s: float = TIMEOUT_S) -> SmiReport:
+    """Run ``npu-smi info``. The text decides, not the exit code: a refusing driver often exits with 0."""
+    search = environment.get("PATH") if environment is not None else None
+    path = shutil.which("npu-smi", path=search)
+    if path is None:
+        for usual in ("/usr/local/bin/npu-smi", "/usr/local/sbin/npu-smi", "/usr/bin/npu-smi"):
+            if Path(usual).is_file():
+                path = usual
+                break
+    if path is None:
+        return SmiReport(path=None, status="not_found")
+    try:
+        done = subprocess.run(
+            [path, "info"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=timeout_s,
+            env=environment,
+            check=False,
+            start_new_session=True,
+        )
+    except subprocess.TimeoutExpired:
+        return SmiReport(path=path, status="timeout", raw_error=f"no answer within {timeout_s:g} s")
+    except OSError as error:
+        return SmiReport(path=path, status="error", raw_error=str(error))
+    text = (done.stdout + b"\n" + done.stderr)[:MAX_OUTPUT].decode("utf-8", "replace")
+    report = parse(text)
+    report.path = path
+    if report.status == "unreadable":
+        report.status = "error"
+    return report

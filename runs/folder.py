@@ -1,0 +1,112 @@
+"""A run's folder: the one place that knows which file of a run is which.
+
+run.json         made by the launch: id, config, key, environment names, times
+build.json       the build's manifest as it was at the launch
+supervisor.json  the supervisor's pid and start time, boot id
+script.json      the script's pid, start time, process group
+launcher-*.json  one for each launcher call, from the recorder: pid, times, exit code
+status.json      what the supervisor read in the log so far
+stop.json        somebody asked for the end
+end.json         the end: exit code of the script, signal, time, reason
+output.log       what the script printed
+"""
+
+import os
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from mindspeed_mm_train_profiler.errors import CodedError
+from mindspeed_mm_train_profiler.state import read_json, state_dir, write_json
+
+RUN_ID = re.compile(r"^(?:run|parse)-[0-9a-z-]{10,60}$")
+RECORD_VARIABLE = "MM_PROFILER_RECORD"
+RUN_VARIABLE = "MM_PROFILER_RUN_ID"
+
+
+def boot_id() -> str:
+    """This boot of the machine; pids of another boot mean nothing."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return str(psutil.boot_time())
+
+
+def alive(record: dict[str, Any] | None) -> bool:
+    """Whether the very process of a record (pid, start time, boot) still runs; a zombie does not."""
+    if not record or record.get("boot_id") != boot_id():
+        return False
+    try:
+        process = psutil.Process(int(record["pid"]))
+        same = abs(process.create_time() - float(record["started"])) < 2.0
+        return same and process.status() != psutil.STATUS_ZOMBIE
+    except (psutil.Error, KeyError, TypeError, ValueError):
+        return False
+
+
+def identity(pid: int) -> dict[str, Any]:
+    """pid, start time and boot of a process, to know it again."""
+    try:
+        started = psutil.Process(pid).create_time()
+    except psutil.Error:
+        started = time.time()
+    return {"pid": pid, "started": started, "boot_id": boot_id()}
+
+
+class RunFolder:
+    """Paths and records of one run."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def run_id(self) -> str:
+        return self.path.name
+
+    @property
+    def log(self) -> Path:
+        return self.path / "output.log"
+
+    def file(self, name: str) -> Path:
+        return self.path / f"{name}.json"
+
+    def read(self, name: str) -> dict[str, Any] | None:
+        return read_json(self.file(name))
+
+    def write(self, name: str, value: dict[str, Any]) -> None:
+        write_json(self.file(name), value)
+
+    def launchers(self) -> list[dict[str, Any]]:
+        """Records of launcher calls, in the order of their start."""
+        found = [read_json(path) for path in sorted(self.path.glob("launcher-*.json"))[:64]]
+        return sorted((r for r in found if r), key=lambda r: float(r.get("started", 0)))
+
+
+def runs_dir() -> Path:
+    return state_dir() / "runs"
+
+
+def find(run_id: str) -> RunFolder:
+    """The folder of a run. Error: ``run_unknown``."""
+    if RUN_ID.match(run_id):
+        path = runs_dir() / run_id
+        if path.is_dir() and not path.is_symlink():
+            return RunFolder(path)
+    raise CodedError("run_unknown", found=run_id)
+
+
+def all_runs() -> Iterator[RunFolder]:
+    """All run folders, newest first; one that cannot be read is passed over by whoever reads it."""
+    try:
+        names = sorted(
+            (entry.name for entry in os.scandir(runs_dir()) if entry.is_dir(follow_symlinks=False)), reverse=True
+        )
+    except OSError:
+        return
+    for name in names:
+        if RUN_ID.match(name):
+            yield RunFolder(runs_dir() / name)

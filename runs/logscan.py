@@ -1,0 +1,154 @@
+"""Reading a training log as it grows: iterations, profiler messages, error lines. Each byte is read once.
+
+Iteration lines (both engines, and the variants of torchrun's prefixes, ModelLink, Bridge):
+``iteration       12/     100 | ... elapsed time per iteration (ms): 934.4 | ...``, the number counted from 1.
+"""
+
+import re
+from collections import deque
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mindspeed_mm_train_profiler.runs import signatures
+
+ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-Z\\-_]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x08")
+ITERATION = re.compile(r"\biteration\s+(\d{1,9})\s*/\s*(\d{1,9})\b")
+ELAPSED = re.compile(r"elapsed time per iteration \(ms\):\s*([0-9]+(?:\.[0-9]+)?)")
+PARSE_START = re.compile(r"Start parsing profiling data")
+PARSE_END = re.compile(r"All profiling data parsed in a total time of|profiling data parse(?:d)? finished")
+CHUNK = 1024 * 1024
+MAX_LINE = 8192
+MAX_FINDINGS = 40
+
+
+def clean(line: str) -> str:
+    """A line as a person reads it: no ANSI codes, and of a line overwritten by carriage returns the last state."""
+    line = ANSI.sub("", line)
+    if "\r" in line:
+        parts = [part for part in line.split("\r") if part.strip()]
+        line = parts[-1] if parts else ""
+    return "".join(char for char in line if char == "\t" or char >= " ")
+
+
+@dataclass(slots=True)
+class Scan:
+    """What was read so far. Iterations count from 1; ``ms``: recent milliseconds an iteration."""
+
+    offsets: dict[str, int] = field(default_factory=dict)
+    iteration: int | None = None
+    first_iteration: int | None = None
+    train_iters: int | None = None
+    ms: deque[float] = field(default_factory=lambda: deque(maxlen=20))
+    parsing: int = 0
+    parsed: int = 0
+    findings: list[dict[str, Any]] = field(default_factory=list)
+    lines: int = 0
+    skipped: int = 0
+    rest: dict[str, bytes] = field(default_factory=dict)
+
+    def line(self, text: str) -> None:
+        """Take one cleaned line."""
+        self.lines += 1
+        found = ITERATION.search(text)
+        if found and int(found[1]) <= int(found[2]):
+            number = int(found[1])
+            self.iteration = number if self.iteration is None else max(self.iteration, number)
+            self.first_iteration = number if self.first_iteration is None else self.first_iteration
+            self.train_iters = int(found[2])
+            if elapsed := ELAPSED.search(text):
+                self.ms.append(float(elapsed[1]))
+            return
+        if PARSE_START.search(text):
+            self.parsing += 1
+        elif PARSE_END.search(text):
+            self.parsed += 1
+        if len(self.findings) < MAX_FINDINGS:
+            for signature in signatures.match(text):
+                if all(item["code"] != signature.code for item in self.findings):
+                    self.findings.append(
+                        {
+                            "code": signature.code,
+                            "evidence": text[:400],
+                            "line": self.lines,
+                            "rank": signatures.rank(text),
+                        }
+                    )
+
+    def feed(self, name: str, data: bytes) -> None:
+        """Take bytes that follow those taken before."""
+        parts = (self.rest.pop(name, b"") + data).split(b"\n")
+        rest = parts.pop()
+        for part in parts:
+            self.line(clean(part[:MAX_LINE].decode("utf-8", "replace")))
+        self.rest[name] = rest[-MAX_LINE:]
+
+    def read(self, path: Path, *, most: int | None = None) -> bool:
+        """Read what is new in a file; ``most`` bytes at the end where there is more. True where something was read.
+
+        A file that became shorter was rotated or truncated: it is read from its beginning.
+        """
+        name = str(path)
+        try:
+            with path.open("rb") as file:
+                size = file.seek(0, 2)
+                offset = self.offsets.get(name, 0)
+                if size < offset:
+                    offset = 0
+                    self.rest.pop(name, None)
+                if most is not None and size - offset > most:
+                    self.skipped += size - offset - most
+                    offset = size - most
+                    self.rest.pop(name, None)
+                file.seek(offset)
+                start = offset
+                while data := file.read(CHUNK):
+                    self.feed(name, data)
+                    offset += len(data)
+                self.offsets[name] = offset
+                return offset > start
+        except OSError:
+            return False
+
+    def milliseconds(self) -> float | None:
+        """Median of recent iterations; the first one (compiling) and profiled ones do not carry it."""
+        values = sorted(self.ms)
+        return values[len(values) // 2] if values else None
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "iteration": self.iteration,
+            "first_iteration": self.first_iteration,
+            "train_iters": self.train_iters,
+            "ms_per_iteration": self.milliseconds(),
+            "parsing": self.parsing,
+            "parsed": self.parsed,
+            "findings": self.findings,
+            "lines": self.lines,
+            "skipped_bytes": self.skipped,
+        }
+
+
+def tail(path: Path, cursor: int | None, most_lines: int, most_bytes: int = 64 * 1024) -> tuple[list[str], int, int]:
+    """(lines, new cursor, bytes left out): complete lines after ``cursor`` (None: the end of the file).
+
+    Reads at most ``most_bytes`` from the end, whatever the file's size.
+    """
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, 2)
+            start = 0 if cursor is None or cursor > size else cursor
+            begin = max(start, size - most_bytes)
+            file.seek(begin)
+            data = file.read(size - begin)
+    except OSError:
+        return [], cursor or 0, 0
+    end = data.rfind(b"\n") + 1
+    if end == 0:
+        return [], begin if cursor is not None else 0, begin - start
+    lines = data[:end].split(b"\n")[:-1]
+    if begin > start and lines:
+        lines = lines[1:]  # cut in the middle
+    shown = [clean(line[:MAX_LINE].decode("utf-8", "replace"))[:600] for line in lines[-most_lines:]]
+    dropped = len(lines) - len(shown)
+    return shown, begin + end, begin - start + (sum(len(line) + 1 for line in lines[:dropped]) if dropped > 0 else 0)

@@ -1,0 +1,101 @@
+"""What is looked at right before a launch. Each finding refuses or warns; a refusal can be overridden by its name."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mindspeed_mm_train_profiler.errors import Note
+from mindspeed_mm_train_profiler.npu_host import local
+from mindspeed_mm_train_profiler.npu_host.smi import SmiReport
+from mindspeed_mm_train_profiler.runs.launch import fingerprint
+
+NEVER_OVERRIDDEN = {"paths_missing", "copies_changed"}
+BUSY_MB = 8 * 1024
+"""Memory in use on a die above which somebody computes there, where npu-smi prints no process table."""
+LOW_DISK = 5 * 1024**3
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """``refuses``: the launch does not go on unless overridden."""
+
+    note: Note
+    refuses: bool
+
+
+def look(build: Mapping[str, Any], environment: Mapping[str, str], smi: SmiReport | None) -> Iterable[Finding]:
+    """All findings for a build under the environment that the launch will have."""
+    yield from _files(build)
+    if smi is not None:
+        yield from _npus(build, smi)
+    port = build.get("master_port")
+    if port is not None and local.port_free(int(port)) is False:
+        yield Finding(Note("port_in_use", {"port": port}), True)
+    yield from _disk(build)
+    if names := local.disabling_variables({**environment, **dict(build.get("env") or {})}):
+        taken = set(build.get("unset") or ())
+        if left := [name for name in names if name not in taken]:
+            yield Finding(Note("profiler_disabled", {"names": ", ".join(left)}), True)
+    if (build.get("nnodes") or 1) > 1 and "multi_node" not in (build.get("options") or {}).get("acknowledge", []):
+        commands = node_commands(build)
+        yield Finding(Note("other_nodes", {"nodes": build["nnodes"], "commands": "\n".join(commands)}), True)
+    if (build.get("options") or {}).get("profile_type") == "dynamic" and (stale := local.stale_shared_memory()):
+        yield Finding(Note("shared_memory_present", {"paths": ", ".join(map(str, stale))}), True)
+    if local.umask() & 0o022 != 0o022:
+        yield Finding(Note("umask_open", {"umask": f"{local.umask():04o}"}), False)
+
+
+def _files(build: Mapping[str, Any]) -> Iterable[Finding]:
+    missing = [path for path in build.get("missing_paths") or [] if not Path(_path_of(path)).exists()]
+    if missing:
+        yield Finding(Note("paths_missing", {"found": "\n".join(f"- {_path_of(path)}" for path in missing[:30])}), True)
+    for copy in build.get("copies") or []:
+        if fingerprint(Path(copy["copy"])) != copy["sha256_copy"]:
+            yield Finding(Note("copies_changed", {"path": copy["copy"]}), True)
+        if fingerprint(Path(copy["original"])) != copy["sha256_original"]:
+            yield Finding(Note("originals_changed", {"path": copy["original"]}), True)
+
+
+def _path_of(item: Any) -> str:
+    return str(item["path"] if isinstance(item, dict) else item)
+
+
+def _npus(build: Mapping[str, Any], smi: SmiReport) -> Iterable[Finding]:
+    if smi.status == "driver_refuses":
+        yield Finding(Note("driver_refuses", {"detail": (smi.raw_error or "").splitlines()[-1:]}), True)
+        return
+    if smi.status != "ok":
+        return
+    wanted = build.get("nproc_per_node")
+    if wanted and len(smi.dies) < wanted:
+        yield Finding(Note("too_few_npus", {"wanted": wanted, "there": len(smi.dies)}), True)
+    busy = []
+    for die in smi.dies[: wanted or None]:
+        used = die.hbm_used_mb if die.hbm_used_mb is not None else die.memory_used_mb
+        if die.processes:
+            busy.append(f"{die.npu}.{die.chip} (pid {', '.join(str(p.pid) for p in die.processes[:4])})")
+        elif not smi.processes_known and used is not None and used > BUSY_MB:
+            busy.append(f"{die.npu}.{die.chip} ({used} MB)")
+    if busy:
+        yield Finding(Note("npu_busy", {"npus": "; ".join(busy)}), True)
+
+
+def _disk(build: Mapping[str, Any]) -> Iterable[Finding]:
+    place = build.get("save_path")
+    if not place:
+        return
+    free = local.disk(Path(place)).free_bytes
+    wanted = (build.get("estimate") or {}).get("bytes")
+    if free is not None and wanted and wanted > free:
+        yield Finding(Note("save_disk_too_small", {"path": place, "free": free, "wanted": wanted}), True)
+    elif free is not None and free < LOW_DISK:
+        yield Finding(Note("disk_low", {"path": place, "free": free}), False)
+
+
+def node_commands(build: Mapping[str, Any]) -> list[str]:
+    """What to start on every node of a job over several: the same copy, from the same directory."""
+    import shlex
+
+    command = f"cd {shlex.quote(str(build['workdir']))} && {shlex.join(build['argv'])}"
+    return [f"NODE_RANK={rank} {command}" for rank in range(int(build.get("nnodes") or 1))]

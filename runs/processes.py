@@ -1,0 +1,84 @@
+"""Which processes belong to a run: by group, by ancestry, and by the variable that the run's environment carries."""
+
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from mindspeed_mm_train_profiler.runs.folder import RUN_VARIABLE, RunFolder, alive
+
+
+def group_members(pgid: int | None) -> list[psutil.Process]:
+    """Living processes of a process group."""
+    if not pgid:
+        return []
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if _pgid(process.pid) == pgid and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+        except psutil.Error:
+            continue
+    return found
+
+
+def _pgid(pid: int) -> int | None:
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        return int(text.rpartition(")")[2].split()[2])
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def _marked(pid: int, run_id: str) -> bool:
+    """The process carries this run's id in its environment: it descends from the script, however it was detached."""
+    try:
+        data = Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return False
+    return f"{RUN_VARIABLE}={run_id}".encode() in data.split(b"\0")
+
+
+def members(folder: RunFolder) -> list[psutil.Process]:
+    """Every living process of a run, and nothing else: the script (pid and start time), its descendants, its group, and
+    detached children that carry the run's id. Never this process, never the supervisor."""
+    script = folder.read("script")
+    supervisor = folder.read("supervisor") or {}
+    own = {psutil.Process().pid, int(supervisor.get("pid", -1))}
+    found: dict[int, psutil.Process] = {}
+
+    def add(process: psutil.Process) -> None:
+        if process.pid not in own:
+            found[process.pid] = process
+
+    if script and alive(script):
+        try:
+            root = psutil.Process(int(script["pid"]))
+            add(root)
+            for child in root.children(recursive=True):
+                add(child)
+        except psutil.Error:
+            pass
+    for process in psutil.process_iter():
+        if process.pid in own or process.pid in found:
+            continue
+        if _marked(process.pid, folder.run_id):
+            add(process)
+    return [process for process in found.values() if _living(process)]
+
+
+def _living(process: psutil.Process) -> bool:
+    try:
+        return bool(process.is_running()) and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
+
+
+def describe(processes: list[psutil.Process]) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for process in processes[:64]:
+        try:
+            rows.append({"pid": process.pid, "name": process.name()})
+        except psutil.Error:
+            continue
+    return rows

@@ -1,0 +1,43 @@
+"""The recorder: stands before the launcher in the copy, runs it, and writes down how it ended.
+
+A POSIX shell script of our own, so that it works under any PATH and Python. It waits for the launcher also when a
+signal comes (the launcher gets the same one: they share a process group), and ends with the launcher's exit code.
+"""
+
+import os
+import shlex
+import tempfile
+from pathlib import Path
+
+SAFE = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+=@%")
+PROGRAM = """#!/bin/sh
+# mindspeed-mm-train-profiler: runs the launcher and records its exit code
+folder={folder}
+trap : TERM INT HUP
+name=launcher-$$-$(date +%s)
+started=$(date +%s)
+write() {{
+    umask 077
+    printf '{{"pid": %s, "started": %s, "ended": %s, "exit_code": %s}}\\n' "$$" "$started" "$1" "$2" \\
+        > "$folder/.$name" && mv "$folder/.$name" "$folder/$name.json"
+}}
+write null null
+"$@"
+code=$?
+write "$(date +%s)" "$code"
+exit "$code"
+"""
+
+
+def install(folder: Path) -> Path:
+    """Write the recorder into a run's folder; returns a path that a shell does not split.
+
+    Where the folder's own path has blanks or glob characters, the recorder lies in a private folder elsewhere.
+    """
+    path = folder / "record"
+    if not set(str(path)) <= SAFE:
+        path = Path(tempfile.mkdtemp(prefix="mm-profiler-")) / "record"
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o700)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(PROGRAM.format(folder=shlex.quote(str(folder))))
+    return path

@@ -1,0 +1,38 @@
+"""Secrets never leave in a result: tokens, keys, passwords, URLs with credentials, in log lines and environments."""
+
+import re
+from collections.abc import Mapping
+
+HIDDEN = "[hidden]"
+NAME = (
+    r"[\w.-]*(?:token|secret|passw(?:or)?d|passwd|api[_-]?key|access[_-]?key|private[_-]?key|credential"
+    r"|auth(?:orization)?|cookie)[\w.-]*"
+)
+RULES: tuple[tuple["re.Pattern[str]", str], ...] = (
+    (re.compile(r"(\b[a-z][a-z0-9+.-]*://)[^/\s:@]+:[^/\s@]+@", re.I), rf"\1{HIDDEN}@"),
+    (re.compile(r"\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}", re.I), rf"\1 {HIDDEN}"),
+    (re.compile(rf"(?i)\b({NAME})(\"?\s*[=:]\s*)(\"[^\"]*\"|'[^']*'|[^\s,;&\"']+)"), rf"\1\2{HIDDEN}"),
+    (re.compile(rf"(?i)(--{NAME})\s+(?!-)\S+"), rf"\1 {HIDDEN}"),
+    (re.compile(r"\b(?:hf_|sk-|ghp_|gho_|glpat-|github_pat_|xox[abp]-|AKIA)[A-Za-z0-9_-]{10,}"), HIDDEN),
+    (re.compile(r"\beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}"), HIDDEN),
+    (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*", re.S), HIDDEN),
+)
+HARMLESS = re.compile(r"(?i)tokens?[_ ]?(per|/)|num_tokens|tokenizer|consumed tokens|tokens:|token_path|auth_?type")
+
+
+def text(line: str) -> str:
+    """A line with its secrets hidden; words of training ("tokens per sample", tokenizer paths) are left alone."""
+    for pattern, replacement in RULES:
+        if pattern is RULES[2][0]:
+            line = pattern.sub(lambda m: m[0] if HARMLESS.search(m[0]) else f"{m[1]}{m[2]}{HIDDEN}", line)
+        elif pattern is RULES[3][0]:
+            line = pattern.sub(lambda m: m[0] if HARMLESS.search(m[0]) else f"{m[1]} {HIDDEN}", line)
+        else:
+            line = pattern.sub(replacement, line)
+    return line
+
+
+def environment(variables: Mapping[str, str]) -> dict[str, str]:
+    """Variables with secret names hidden."""
+    secret = re.compile(rf"(?i)^{NAME}$")
+    return {name: HIDDEN if secret.match(name) else text(value) for name, value in variables.items()}

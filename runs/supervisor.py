@@ -1,0 +1,164 @@
+"""The supervisor of one run: a process of its own session that outlives server, client and terminal.
+
+    python -m mindspeed_mm_train_profiler.runs.supervisor FOLDER
+
+Forks twice and tells its own pid; starts the script with stdin closed and output in the run's log; reads the log as it
+grows; writes each record atomically and flushed. It changes nothing of the user's.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from mindspeed_mm_train_profiler.runs.folder import RunFolder, identity
+from mindspeed_mm_train_profiler.runs.logscan import Scan
+
+TICK_S = 0.3
+MAX_SESSIONS = 256
+
+
+def _daemonize() -> None:
+    """Leave the caller: a new session, no controlling terminal, adopted by init (nobody has to reap it)."""
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+    if os.fork():
+        os._exit(0)
+    for name in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
+        signal.signal(name, signal.SIG_IGN)
+
+
+class Supervisor:
+    """Runs the script of one folder to its end."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self.folder = folder
+        self.run = folder.read("run") or {}
+        self.scan = Scan()
+        self.last: dict[str, Any] = {}
+        self.events: dict[str, float] = {}
+
+    def logs(self) -> list[Path]:
+        """The run's own log, and the file the script itself writes to where that is known."""
+        extra = self.run.get("log_file")
+        return [self.folder.log, *([Path(extra)] if extra else [])]
+
+    def start(self) -> "subprocess.Popen[bytes]":
+        handle = os.open(self.folder.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        try:
+            return subprocess.Popen(
+                self.run["argv"],
+                cwd=self.run["workdir"],
+                env=self.run["environment"],
+                stdin=subprocess.DEVNULL,
+                stdout=handle,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=_default_signals,
+            )
+        finally:
+            os.close(handle)
+
+    def look(self) -> None:
+        """Read what is new in the logs; write the status down where it changed."""
+        read = False
+        if self.run.get("log_file") and not self._empty_log():
+            # `tee` wrote the same lines to both: one of them is enough
+            read = self.scan.read(self.folder.log)
+        else:
+            for path in self.logs():
+                read = self.scan.read(path) or read
+        facts = self.scan.as_dict()
+        if read and facts != self.last:
+            self.last = facts
+            self.folder.write("status", {**facts, "at": time.time()})
+
+    def _empty_log(self) -> bool:
+        try:
+            return self.folder.log.stat().st_size == 0
+        except OSError:
+            return True
+
+    def follow(self, process: "subprocess.Popen[bytes]") -> int:
+        while True:
+            with suppress(Exception):  # reading the log must never lose the run
+                self.look()
+            try:
+                return process.wait(timeout=TICK_S)
+            except subprocess.TimeoutExpired:
+                continue
+
+    def linger(self) -> None:
+        """A script may end before a launcher it put in the background: the run lasts as long as the launcher."""
+        from mindspeed_mm_train_profiler.runs.processes import group_members
+
+        pgid = (self.folder.read("script") or {}).get("pid")
+        while self.folder.read("stop") is None:
+            waiting = [record for record in self.folder.launchers() if record.get("exit_code") is None]
+            if not waiting or not any(_running(int(record["pid"])) for record in waiting) or not group_members(pgid):
+                break
+            with suppress(Exception):
+                self.look()
+            time.sleep(TICK_S)
+
+    def finish(self, code: int | None, error: str | None = None) -> None:
+        with suppress(Exception):
+            self.look()
+        launchers = self.folder.launchers()
+        codes = [record["exit_code"] for record in launchers if record.get("exit_code") is not None]
+        self.folder.write(
+            "end",
+            {
+                "ended": time.time(),
+                "script_exit_code": code if code is None or code >= 0 else None,
+                "script_signal": -code if code is not None and code < 0 else None,
+                "launcher_exit_codes": codes,
+                "stopped": self.folder.read("stop") is not None,
+                "error": error,
+            },
+        )
+
+
+def _default_signals() -> None:
+    for name in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
+        signal.signal(name, signal.SIG_DFL)
+
+
+def _running(pid: int) -> bool:
+    import psutil
+
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
+
+
+def main(argv: list[str] | None = None) -> int:
+    words = sys.argv[1:] if argv is None else argv
+    folder = RunFolder(Path(words[0]))
+    _daemonize()
+    os.umask(0o022)  # the training's own files; our records have their modes given
+    folder.write("supervisor", identity(os.getpid()))
+    supervisor = Supervisor(folder)
+    if folder.read("stop") is not None:
+        supervisor.finish(None, "stopped before the start")
+        return 0
+    try:
+        process = supervisor.start()
+    except OSError as error:
+        supervisor.finish(None, str(error))
+        return 1
+    folder.write("script", {**identity(process.pid), "pgid": process.pid})
+    code = supervisor.follow(process)
+    supervisor.linger()
+    supervisor.finish(code)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

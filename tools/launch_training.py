@@ -1,0 +1,115 @@
+"""launch_training: starts a built copy under a supervisor that outlives this server. One run per configuration."""
+
+from collections.abc import Iterable
+from typing import Annotated
+
+from pydantic import Field
+
+from mindspeed_mm_train_profiler import audit, settings
+from mindspeed_mm_train_profiler.errors import CodedError
+from mindspeed_mm_train_profiler.skill import wording
+from mindspeed_mm_train_profiler.tools.common import Language, NextStep, Result, ToolSpec, remarks, resolve_language
+
+SMI_WAIT_S = 1.2
+
+
+class LaunchTrainingResult(Result):
+    """The run; ask for it again with poll_status after ``poll_after_s`` seconds."""
+
+    run_id: str
+    state: str
+    pid: int | None = None
+    log_path: str
+    run_dir: str
+    poll_after_s: int = 5
+    already_running: bool = False
+
+    def body(self, language: wording.Language) -> Iterable[str]:
+        yield f"run_id: {self.run_id}"
+        yield f"log: {self.log_path}"
+
+
+def launch_training(
+    config_id: Annotated[str, Field(description="from build_config")],
+    idempotency_key: Annotated[
+        str | None, Field(description="the same key always means the same run", max_length=200)
+    ] = None,
+    override: Annotated[
+        list[str] | None, Field(description="codes of refusals to go on in spite of, e.g. port_in_use")
+    ] = None,
+    language: Language = None,
+) -> LaunchTrainingResult:
+    """Start the run, or return the one that exists."""
+    from mindspeed_mm_train_profiler import profile_config
+    from mindspeed_mm_train_profiler.npu_host import cann, smi
+    from mindspeed_mm_train_profiler.runs import launch, preflight
+
+    spoken = resolve_language(language)
+    build = profile_config.load_build(config_id)
+    with launch.launch_lock(config_id):
+        found = launch.existing(config_id, idempotency_key)
+        if found is not None:
+            return _result(spoken, found, already=True, notes=[])
+        limit = settings.current().max_nproc
+        if limit is not None and (build.get("nproc_per_node") or 0) > limit:
+            raise CodedError("too_many_ranks", found=build["nproc_per_node"], expected=f"<= {limit}")
+        host = cann.find(build.get("cann_set_env") or ())
+        report = smi.query(dict(host.environment), timeout_s=SMI_WAIT_S)
+        findings = list(preflight.look(build, host.environment, report))
+        allowed = set(override or ()) - preflight.NEVER_OVERRIDDEN
+        refusing = [f for f in findings if f.refuses and f.note.code not in allowed]
+        if refusing:
+            first = refusing[0].note
+            others = [f.note.code for f in refusing[1:]]
+            params = {key: value for key, value in first.params.items() if key not in {"found", "expected"}}
+            raise CodedError(
+                first.code, found=first.params.get("found") or _found(first.params), also=", ".join(others), **params
+            )
+        folder = launch.start(build, host.environment, idempotency_key)
+    audit.record("launch", run_id=folder.run_id, config_id=config_id, script=build["script"], override=sorted(allowed))
+    return _result(spoken, folder, already=False, notes=[f.note for f in findings])
+
+
+def _found(params: object) -> str | None:
+    values = [str(value) for value in dict(params).values()] if params else []  # type: ignore[call-overload]
+    return "; ".join(values)[:500] or None
+
+
+def _result(spoken: wording.Language, folder: object, *, already: bool, notes: list) -> LaunchTrainingResult:  # type: ignore[type-arg]
+    from mindspeed_mm_train_profiler.runs import poll
+    from mindspeed_mm_train_profiler.runs.folder import RunFolder
+
+    assert isinstance(folder, RunFolder)
+    state, _, _ = poll.state_of(folder)
+    script = folder.read("script") or {}
+    return LaunchTrainingResult(
+        summary=wording.text(
+            spoken, "launch.already" if already else "launch.started", run_id=folder.run_id, state=state
+        ),
+        warnings=remarks(spoken, notes),
+        next_step=NextStep(
+            tool="poll_status",
+            arguments={"run_id": folder.run_id, "wait_s": 15},
+            why=wording.text(spoken, "launch.next"),
+        ),
+        run_id=folder.run_id,
+        state=state,
+        pid=script.get("pid"),
+        log_path=str(folder.log),
+        run_dir=str(folder.path),
+        already_running=already,
+    )
+
+
+TOOL = ToolSpec(
+    name="launch_training",
+    title="Launch the training copy",
+    description="Start the copy of a build under a supervisor that outlives this server; returns within two seconds. "
+    "Repeating the call never starts a second training. Refusals (busy NPU, port, disk, changed files) name a code; "
+    "override takes such codes.",
+    function=launch_training,
+    read_only=False,
+    destructive=True,
+    idempotent=True,
+    open_world=True,
+)

@@ -1,0 +1,171 @@
+"""poll_status: what a run is doing, from its folder alone; waits up to 20 s for news."""
+
+import time
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+import anyio
+import anyio.to_thread
+from mcp.server.mcpserver import Context
+from pydantic import BaseModel, Field
+
+from mindspeed_mm_train_profiler.skill import wording
+from mindspeed_mm_train_profiler.tools.common import Language, NextStep, Result, ToolSpec, resolve_language
+
+TICK_S = 0.5
+
+
+class WindowFound(BaseModel):
+    first_iteration: int
+    last_iteration: int
+    reached: bool | None = None
+
+
+class Finding(BaseModel):
+    code: str
+    rank: int | None = None
+    evidence: str = Field("", description="quoted from the log")
+    line: int | None = None
+    cause: str
+    fix: str
+
+
+class PollStatusResult(Result):
+    """Iterations count from 1 as the log prints them; ``log_tail`` is quoted data, secrets hidden."""
+
+    run_id: str
+    state: str
+    phase: str
+    iteration: int | None = None
+    train_iters: int | None = None
+    ms_per_iteration: float | None = None
+    eta_s: float | None = None
+    window: WindowFound | None = None
+    exit_code: int | None = None
+    script_exit_code: int | None = None
+    signal: int | None = None
+    started: str | None = None
+    ended: str | None = None
+    log_tail: list[str] = Field(default_factory=list)
+    log_path: str | None = None
+    cursor: int = 0
+    omitted_bytes: int = Field(0, description="log bytes before the lines shown, left out")
+    sessions_seen: list[str] = Field(default_factory=list)
+    diagnosis: list[Finding] = Field(default_factory=list)
+
+    def body(self, language: wording.Language) -> Iterable[str]:
+        if self.iteration is not None:
+            rate = f", {self.ms_per_iteration:g} ms" if self.ms_per_iteration is not None else ""
+            eta = f", ETA {self.eta_s:g} s" if self.eta_s is not None else ""
+            yield f"iteration {self.iteration}/{self.train_iters}{rate}{eta}"
+        if self.window:
+            yield wording.text(
+                language,
+                "poll.window",
+                first=self.window.first_iteration,
+                last=self.window.last_iteration,
+                seen=len(self.sessions_seen),
+            )
+        for item in self.diagnosis:
+            yield f"[{item.code}] {item.cause}"
+            yield f"  {wording.text(language, 'common.hint', value=item.fix)}"
+            if item.evidence:
+                yield f"  | {item.evidence}"
+        if self.log_tail:
+            yield wording.text(language, "poll.log", count=len(self.log_tail[-8:]))
+            yield from (f"  | {line}" for line in self.log_tail[-8:])
+
+
+async def poll_status(
+    run_id: Annotated[str, Field(description="from launch_training, or a parse_id")],
+    cursor: Annotated[int | None, Field(ge=0, description="from the last call: only newer log lines come")] = None,
+    wait_s: Annotated[float, Field(ge=0, le=20, description="wait up to this long for a change")] = 0,
+    log_lines: Annotated[int, Field(ge=0, le=200)] = 40,
+    language: Language = None,
+    context: Context[Any, Any] | None = None,
+) -> PollStatusResult:
+    """Look at a run; with ``wait_s`` return as soon as its state, phase or sessions change."""
+    if run_id.startswith("parse-"):
+        return await _parse_job(run_id, resolve_language(language))
+    from mindspeed_mm_train_profiler.runs import folder as folders
+    from mindspeed_mm_train_profiler.runs import poll
+
+    folder = folders.find(run_id)
+    facts = await anyio.to_thread.run_sync(poll.poll, folder, cursor, log_lines)
+    deadline = time.monotonic() + wait_s
+    first, told = facts, -1
+    while facts["state"] in poll.ACTIVE and time.monotonic() < deadline and not poll.changed(first, facts):
+        await anyio.sleep(min(TICK_S, max(0.0, deadline - time.monotonic())))
+        facts = await anyio.to_thread.run_sync(poll.poll, folder, cursor, log_lines)
+        iteration = facts["iteration"]
+        if context is not None and iteration is not None and iteration > told:
+            told = iteration
+            await context.report_progress(iteration, facts["train_iters"], f"{facts['phase']}: {iteration}")
+    return result(resolve_language(language), facts)
+
+
+async def _parse_job(parse_id: str, spoken: wording.Language) -> PollStatusResult:
+    from mindspeed_mm_train_profiler.profile_data import parse_jobs
+
+    facts = await anyio.to_thread.run_sync(parse_jobs.poll, parse_id)
+    known = {name: facts.get(name) for name in PollStatusResult.model_fields if name in facts and name not in RENDERED}
+    defaults: dict[str, Any] = {"run_id": parse_id, "phase": "parsing" if facts.get("state") == "running" else "done"}
+    state = str(facts.get("state"))
+    return PollStatusResult(
+        **{**defaults, **known},
+        summary=wording.text(
+            spoken, f"poll.state.{state}", run_id=parse_id, phase="parsing", code=facts.get("exit_code")
+        ),
+    )
+
+
+RENDERED = {"ok", "summary", "warnings", "next_step", "diagnosis"}
+
+
+def result(spoken: wording.Language, facts: dict[str, Any]) -> PollStatusResult:
+    """The facts in the asked language."""
+    findings = [
+        Finding(
+            code=item["code"],
+            rank=item.get("rank"),
+            evidence=item.get("evidence") or "",
+            line=item.get("line"),
+            cause=wording.text(spoken, f"diagnosis.{item['code']}.cause"),
+            fix=wording.text(spoken, f"diagnosis.{item['code']}.fix"),
+        )
+        for item in facts["diagnosis"]
+    ]
+    known = {name: facts[name] for name in PollStatusResult.model_fields if name in facts and name not in RENDERED}
+    state = facts["state"]
+    code = facts["exit_code"] if facts["exit_code"] is not None else facts["signal"] and f"signal {facts['signal']}"
+    return PollStatusResult(
+        **known,
+        ok=state not in {"failed", "lost"},
+        summary=wording.text(spoken, f"poll.state.{state}", run_id=facts["run_id"], phase=facts["phase"], code=code),
+        diagnosis=findings,
+        next_step=_next(spoken, facts),
+    )
+
+
+def _next(spoken: wording.Language, facts: dict[str, Any]) -> NextStep | None:
+    if facts["state"] in {"starting", "running"}:
+        arguments = {"run_id": facts["run_id"], "cursor": facts["cursor"], "wait_s": 15}
+        return NextStep(tool="poll_status", arguments=arguments, why=wording.text(spoken, "poll.next.wait"))
+    if facts["state"] == "succeeded" or facts["sessions_seen"]:
+        return NextStep(
+            tool="verify_output", arguments={"run_id": facts["run_id"]}, why=wording.text(spoken, "poll.next.verify")
+        )
+    return None
+
+
+TOOL = ToolSpec(
+    name="poll_status",
+    title="Follow a run",
+    description="State, phase, iteration, ETA, whether the profiling window was reached, sessions seen, new log lines "
+    "and a diagnosis, from the run's own folder. Works after any restart. wait_s waits for news; pass the cursor on.",
+    function=poll_status,
+    read_only=True,
+    destructive=False,
+    idempotent=True,
+    open_world=False,
+)
