@@ -263,8 +263,8 @@ TOOL = ToolSpec(
     name="detect_engine",
     title="Detect the training engine",
     description="Read a MindSpeed-MM launch script without running it: engine (Megatron or FSDP2), configuration "
-    "chain, train_iters, ranks, current profile block, missing paths, placeholders. An unsupported script is a normal answer "
-    "with its reason and the way on.",
+    "chain, train_iters, ranks, current profile block, missing paths, placeholders. An unsupported script is a normal "
+    "answer with its reason and the way on.",
     function=detect_engine,
     read_only=True,
     destructive=False,

@@ -10,7 +10,7 @@ from mindspeed_mm_train_profiler.tools.common import argument_path
 
 
 def locate(run_id: str | None, path: str | None) -> tuple[Path, Expectation]:
-    """(folder, expectation). Errors: ``run_id_or_path``, ``run_unknown``, ``run_unknown_here``, those of ``argument_path``."""
+    """(folder, expectation). Errors: run_id_or_path, run_unknown, run_unknown_here, those of argument_path."""
     if (run_id is None) == (path is None):
         raise CodedError("run_id_or_path")
     if path is not None:

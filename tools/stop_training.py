@@ -61,7 +61,7 @@ def stop_training(
 TOOL = ToolSpec(
     name="stop_training",
     title="Stop a run",
-    description="End this run's own processes: TERM, then KILL after grace_s seconds (the profiler needs some to flush). "
+    description="End this run's own processes: TERM, then KILL after grace_s seconds (the profiler flushes in them). "
     "Nothing else on the machine is touched; repeating it is harmless.",
     function=stop_training,
     read_only=False,
