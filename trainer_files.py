@@ -103,7 +103,7 @@ def lenient_loader() -> Any:
             event = self.peek_event()  # type: ignore[no-untyped-call]
             if getattr(event, "anchor", None) in self.anchors and not isinstance(event, yaml.AliasEvent):
                 del self.anchors[event.anchor]
-            return super().compose_node(parent, index)  # type: ignore[no-untyped-call]
+            return super().compose_node(parent, index)
 
     return Loader
 

@@ -1,5 +1,6 @@
 """Simple commands: builtins, functions, sourced files, wrappers; what they lead to, launchers above all."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -274,7 +275,7 @@ def _eval(shell: Shell, node: Any, words: list[Word]) -> Status:
     return follow.run_text(shell, node, text)
 
 
-BUILTINS: dict[str, Any] = {
+BUILTINS: dict[str, Callable[[Shell, Any, list[Word]], Status]] = {
     "cd": _cd,
     "pushd": _cd,
     "exit": _exit,

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ def about_file(shell: Shell, operator: str, text: str) -> bool | None:
     if path in shell.record.generated:
         return True if operator in {"-e", "-f"} else None
     try:
-        tests = {
+        tests: dict[str, Callable[[], bool]] = {
             "-e": path.exists,
             "-f": path.is_file,
             "-d": path.is_dir,

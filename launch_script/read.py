@@ -10,7 +10,15 @@ from mindspeed_mm_train_profiler.errors import CodedError, Note
 from mindspeed_mm_train_profiler.launch_script import chain as chains
 from mindspeed_mm_train_profiler.launch_script import checkout, entries, paths, syntax
 from mindspeed_mm_train_profiler.launch_script.entries import EntryKind
-from mindspeed_mm_train_profiler.launch_script.plan import Framework, LauncherCall, LaunchPlan, SourceFile, Span, Word
+from mindspeed_mm_train_profiler.launch_script.plan import (
+    ConfigLink,
+    Framework,
+    LauncherCall,
+    LaunchPlan,
+    SourceFile,
+    Span,
+    Word,
+)
 from mindspeed_mm_train_profiler.launch_script.state import OutOfBudget, Record, Shell, Var
 from mindspeed_mm_train_profiler.launch_script.statements import run
 from mindspeed_mm_train_profiler.launch_script.values import plain
@@ -150,6 +158,16 @@ def read_launch(
     return _assemble(path, place, record, source, script_args, env or {})
 
 
+def _judge(call: LauncherCall, workdir: Path, record: Record) -> tuple[Path | None, EntryKind]:
+    """(entry file, what it is) of one call."""
+    entry = _entry_path(call, workdir)
+    base = call.cwd or workdir
+    root = checkout.find_checkout(entry.parent if entry and entry.exists() else base) or base
+    if call.entry is None:
+        return entry, _without_launcher(record)
+    return entry, entries.classify(call.entry.text, entry, root)
+
+
 def _assemble(
     script: Path,
     workdir: Path,
@@ -158,17 +176,12 @@ def _assemble(
     script_args: Sequence[str],
     env: Mapping[str, str],
 ) -> LaunchPlan:
-    judged = []
-    for call in record.calls:
-        entry = _entry_path(call, workdir)
-        base = call.cwd or workdir
-        name = call.entry.text if call.entry else ""
-        root = checkout.find_checkout(entry.parent if entry and entry.exists() else base) or base
-        judged.append((call, entry, entries.classify(name, entry, root) if call.entry else _without_launcher(record)))
+    judged = [(one, *_judge(one, workdir, record)) for one in record.calls]
+    call: LauncherCall | None = None
+    entry: Path | None = None
+    kind = _without_launcher(record)
     if judged:
         call, entry, kind = max(reversed(judged), key=lambda item: _rank(item[0], item[2]))
-    else:
-        call, entry, kind = None, None, _without_launcher(record)
     notes = list(record.notes)
     base = (call.cwd if call else None) or workdir
     root = checkout.find_checkout(entry.parent) if entry and entry.exists() else None
@@ -180,7 +193,7 @@ def _assemble(
         capabilities = replace(capabilities, dynamic=False)
     if gone:
         notes.append(Note("entry_missing", {"entry": str(entry)}))
-    chain = chains.Chain(links=[chains.ConfigLink("script", script, "argument", None)])
+    chain = chains.Chain(links=[ConfigLink("script", script, "argument", None)])
     if call is not None and kind.engine == "megatron":
         yaml = kind.reads_yaml and (root is None or checkout.reads_yaml(root))
         chain = chains.megatron(script, call, base, reads_yaml=yaml)

@@ -1,5 +1,6 @@
 """Statements: what bash would do with them, followed only as far as reading can know."""
 
+from collections.abc import Callable
 from typing import Any
 
 from mindspeed_mm_train_profiler.errors import Note
@@ -259,7 +260,7 @@ def _case(shell: Shell, node: Any) -> Status:
     for item in items:
         at = next((i for i, c in enumerate(item.children) if c.type == ")"), 0)
         bodies.append((_case_matches(shell, subject, item.children[:at]), list(item.children[at + 1 :])))
-    possible = []
+    possible: list[list[Any]] = []
     for matched, body in bodies:
         if matched is True:
             if not possible:
@@ -297,7 +298,7 @@ def _negated(shell: Shell, node: Any) -> Status:
     return None if status is None else not status
 
 
-HANDLERS: dict[str, Any] = {
+HANDLERS: dict[str, Callable[[Shell, Any], Status]] = {
     "command": run_command,
     "variable_assignment": assignment,
     "variable_assignments": lambda shell, node: sequence(shell, node.children),

@@ -77,10 +77,10 @@ def note_change(shell: Shell, node: Any, words: list[Word]) -> None:
         for word in targets:
             if word.known and word.text:
                 path = Path(word.text)
-                if path.is_absolute() or shell.cwd:
-                    shell.record.generated.setdefault(
-                        path if path.is_absolute() else shell.cwd / path, node.start_point[0] + 1
-                    )  # type: ignore[operator]
+                if not path.is_absolute() and shell.cwd is not None:
+                    path = shell.cwd / path
+                if path.is_absolute():
+                    shell.record.generated.setdefault(path, node.start_point[0] + 1)
         return
     kind = KINDS.get(name)
     if kind is None or not _acts(name, texts) or len(shell.record.world) >= MAX_CHANGES:

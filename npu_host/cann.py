@@ -70,11 +70,11 @@ def source(files: list[Path], environment: Mapping[str, str]) -> tuple[dict[str,
             found[os.fsdecode(name)] = os.fsdecode(value)
     if not found.get("PATH"):
         return dict(environment), done.stderr.decode("utf-8", "replace").strip()[:300] or "nothing came back"
-    for name in ("_", "SHLVL", "PWD", "OLDPWD"):
-        if name in environment:
-            found[name] = environment[name]
+    for own in ("_", "SHLVL", "PWD", "OLDPWD"):
+        if own in environment:
+            found[own] = environment[own]
         else:
-            found.pop(name, None)
+            found.pop(own, None)
     return found, None
 
 

@@ -53,9 +53,7 @@ class PythonProbe:
 
 def find_python(asked: str | None, environment: Mapping[str, str]) -> str | None:
     """The interpreter the launch will use: the one asked for, else ``python3``/``python`` on its PATH."""
-    for name in (asked,) if asked else ("python3", "python"):
-        if name is None:
-            continue
+    for name in [asked] if asked else ["python3", "python"]:
         if "/" in name:
             return name if Path(name).is_file() else None
         if found := shutil.which(name, path=environment.get("PATH")):
