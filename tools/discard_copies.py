@@ -5,6 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from mindspeed_mm_train_profiler import audit
 from mindspeed_mm_train_profiler.errors import Note
 from mindspeed_mm_train_profiler.skill import wording
 from mindspeed_mm_train_profiler.tools.common import Language, Result, ToolSpec, remarks, resolve_language
@@ -32,6 +33,7 @@ def discard_copies(
 
     spoken = resolve_language(language)
     found = profile_config.discard(config_id)
+    audit.record("discard", config_id=config_id, removed=found["removed"], kept=found["kept"])
     kept = [Note("copy_kept", {"path": path}) for path in found["kept"]]
     return DiscardResult(
         config_id=config_id,
