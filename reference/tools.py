@@ -9,7 +9,7 @@ from mindspeed_mm_train_profiler.reference.tables import models_in, table, type_
 from mindspeed_mm_train_profiler.skill.wording import Language, text
 
 # the common part of every result is described once
-COMMON = ("ok", "summary", "warnings", "next_step")
+COMMON = ("ok", "summary", "warnings", "next_step", "error")
 COMMON_MODELS = ("Remark", "NextStep")
 
 

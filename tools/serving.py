@@ -135,6 +135,16 @@ class ProfilerServer(MCPServer[Any]):
             raise
 
 
+def with_error(schema: dict[str, Any]) -> dict[str, Any]:
+    """An output schema that a failure's ``{"error": ...}`` fits as well.
+
+    Clients on the TypeScript SDK (the Inspector among them) hold structured content against the schema even where
+    ``isError`` is set, and then show a schema error instead of the failure.
+    """
+    open_schema = {key: value for key, value in schema.items() if key not in ("required", "additionalProperties")}
+    return {**open_schema, "properties": {**schema.get("properties", {}), "error": {"type": "object"}}}
+
+
 def register(server: MCPServer[Any], spec: ToolSpec) -> None:
     """Offer one tool: title, all four annotations, schemas from the function's own signature."""
     server.add_tool(
@@ -153,3 +163,5 @@ def register(server: MCPServer[Any], spec: ToolSpec) -> None:
     tool = server._tool_manager.get_tool(spec.name)
     if tool is not None:
         tool.parameters = compact(tool.parameters)
+        if tool.fn_metadata.output_schema is not None:
+            tool.fn_metadata.output_schema = with_error(tool.fn_metadata.output_schema)

@@ -20,7 +20,13 @@ DEFAULT, CAP = 2_000, 8_000
 # build_config shows the whole diff of its copies: that is what the user confirms. summarize_profile lists ten operators
 # for each of the two ranks in its structured content (its text keeps to the budget).
 LONGER = {"build_config": 3_000, "summarize_profile": 3_000}
-OPTIONS = {"start_step": 5, "end_step": 7, "train_iters": 9, "ranks": [0, 1], "acknowledge": ["all_ranks", "checkpoint_overwrite"]}
+OPTIONS = {
+    "start_step": 5,
+    "end_step": 7,
+    "train_iters": 9,
+    "ranks": [0, 1],
+    "acknowledge": ["all_ranks", "checkpoint_overwrite"],
+}
 
 _spec = importlib.util.spec_from_file_location("token_budget", Path(__file__).with_name("test_token_budget.py"))
 assert _spec and _spec.loader
