@@ -28,10 +28,11 @@ def test_every_problem_has_words(tmp_path: Path, language: str) -> None:
 
 
 def test_a_run_is_judged_by_its_own_request(tmp_path: Path) -> None:
-    folder = state.private_folder(state.state_dir() / "runs" / "run-1")
+    folder = state.private_folder(state.state_dir() / "runs" / "run-20260102-030405-abcdef")
     build = {"save_path": str(tmp_path / "never"), "expected": {"ranks": [0, 2], "steps": [3]}, "options": {}}
-    state.write_json(folder / "manifest.json", {"build": build})
-    found = verify_output(run_id="run-1")
+    state.write_json(folder / "run.json", {"created": 1.0})
+    state.write_json(folder / "build.json", build)
+    found = verify_output(run_id=folder.name)
     assert found.verdict == "missing"
 
 
@@ -39,7 +40,7 @@ def test_a_run_is_judged_by_its_own_request(tmp_path: Path) -> None:
     ("arguments", "code"),
     [
         ({}, "run_id_or_path"),
-        ({"run_id": "../x"}, "run_unknown_here"),
+        ({"run_id": "../x"}, "run_unknown"),
         ({"path": "/", "expected": Asked(since="soon")}, "since_invalid"),
     ],
 )
