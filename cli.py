@@ -4,6 +4,7 @@ Only what a start needs is imported at the top: every chat starts one of these.
 """
 
 import argparse
+import gc
 import os
 import sys
 from pathlib import Path
@@ -90,9 +91,14 @@ def serve(argv: list[str]) -> int:
     settings.change(**changes)
     if given.transport == "http":
         return _serve_http(given)
+    # Nothing that a start makes is garbage: the collector would only look through it again and again.
+    gc.disable()
     from mindspeed_mm_train_profiler.server import build_server
 
-    build_server().run()
+    server = build_server()
+    gc.freeze()
+    gc.enable()
+    server.run()
     return 0
 
 

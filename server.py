@@ -11,7 +11,7 @@ from mindspeed_mm_train_profiler import __version__, settings
 from mindspeed_mm_train_profiler.tools import ALL
 from mindspeed_mm_train_profiler.tools.serving import ProfilerServer, handler, register
 
-__all__ = ["build_server", "handler", "mcp"]
+__all__ = ["build_server", "handler"]
 
 INSTRUCTIONS = """\
 Collects performance profiles of MindSpeed-MM training on Ascend NPU hosts.
@@ -35,7 +35,13 @@ def build_server() -> MCPServer[Any]:
     return server
 
 
-mcp = build_server()
+def __getattr__(name: str) -> Any:
+    """``mcp``, made on first use: the command makes its own after reading its flags."""
+    if name == "mcp":
+        globals()["mcp"] = build_server()
+        return globals()["mcp"]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 if __name__ == "__main__":
-    mcp.run()
+    build_server().run()
