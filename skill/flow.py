@@ -62,7 +62,9 @@ def from_file(profile: Mapping[str, Any]) -> dict[str, Any]:
     """The answers that a profile block of the user's file amounts to; what it does not say is left out."""
     static = profile.get("static_param")
     values: dict[str, Any] = {**(static if isinstance(static, Mapping) else {}), **profile}
-    found = {name: values[name] for name in ("profile_type", "level", "ranks", "aic_metrics_type") if name in values}
+    found: dict[str, Any] = {
+        name: values[name] for name in ("profile_type", "level", "ranks", "aic_metrics_type") if name in values
+    }
     if "start_step" in values and "end_step" in values:
         found["steps"] = {"start_step": values["start_step"], "end_step": values["end_step"]}
     if any(name in values for name in CONTENTS):
@@ -130,10 +132,15 @@ class Flow:
             sets = self._default(question) if answers.is_default(raw) else answers.understand(question_id, raw)
             self._check(question, sets)
         except CodedError as error:
-            kept = {name: value for name, value in self.settled.items() if name not in question.maps_to}
-            return replace(self, settled=kept, problems={**self.problems, question_id: error})
+            return self.refuse(question_id, error)
         problems = {name: error for name, error in self.problems.items() if name != question_id}
         return replace(self, settled={**self.settled, **sets}, problems=problems)
+
+    def refuse(self, question_id: str, error: CodedError) -> "Flow":
+        """The conversation with one question open again, and the reason."""
+        fields = BY_ID[question_id].maps_to
+        kept = {name: value for name, value in self.settled.items() if name not in fields}
+        return replace(self, settled=kept, problems={**self.problems, question_id: error})
 
     def _default(self, question: Question) -> dict[str, Any]:
         default = offer(question, self.facts, self.settled).default

@@ -1,7 +1,7 @@
 """The questions as data, in the skill's order: what is asked, what can be answered, which options it settles.
 
-The texts stand in the catalogues under ``question.<id>.*``. ``asked_when`` names a rule of ``RULES``; the rules read the
-facts of the case (``Facts``) and what is settled already, never a file.
+The texts stand in the catalogues under ``question.<id>.*``. ``asked_when`` names a rule of ``RULES``; the rules read
+the facts of the case (``Facts``) and what is settled already, never a file.
 """
 
 from collections.abc import Callable, Mapping

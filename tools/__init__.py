@@ -3,6 +3,7 @@
 from mindspeed_mm_train_profiler.tools import (
     build_config,
     check_env,
+    choose_options,
     detect_engine,
     discard_copies,
     launch_training,
@@ -17,6 +18,7 @@ from mindspeed_mm_train_profiler.tools.common import ToolSpec
 ALL: tuple[ToolSpec, ...] = (
     detect_engine.TOOL,
     check_env.TOOL,
+    choose_options.TOOL,
     build_config.TOOL,
     launch_training.TOOL,
     poll_status.TOOL,
