@@ -33,6 +33,9 @@ SIGNALS: tuple[Signal, ...] = (
     Signal("mindspeed_mm.tasks.evaluation", "unsupported", "kind_evaluation", "suggest_general"),
     Signal("mindspeed_mm.fsdp.train.trainer", "fsdp2", "engine_fsdp2"),
     Signal("mindspeed_mm.fsdp.train.train_engine", "fsdp2", "engine_fsdp2"),
+    # Ray-driven reinforcement learning borrows parts of the training module and has a loop of its own
+    Signal("mindspeed_rl", "unsupported", "kind_grpo", "suggest_general"),
+    Signal("ray", "unsupported", "kind_grpo", "suggest_general"),
     Signal("mindspeed_mm.training", "megatron", "engine_megatron", names=frozenset({"pretrain", "train"})),
     Signal("mindspeed_mm.models.ae.training.training", "megatron", "engine_megatron_ae"),
     Signal("mindspeed_mm.tasks.rl.soragrpo.preprocess", "unsupported", "kind_preprocessing", "suggest_general"),

@@ -136,5 +136,6 @@ CASES: tuple[Case, ...] = (
     Case("own wrapper around the training", f"torchrun --nproc_per_node 2 my/start.py --train-iters 9 --mm-tool ./{TOOLS}\n", ["torchrun", "--nproc_per_node", "2", "my/start.py", "--train-iters", "9", "--mm-tool", "./" + TOOLS], files={"my/start.py": "from inner import main\nmain()\n", "my/inner.py": "from mindspeed_mm.training import pretrain\n"}),
     Case("accelerate", "accelerate launch --multi_gpu --num_processes 2 train_dreambooth_lora.py --x 1\n", ["accelerate", "launch", "--multi_gpu", "--num_processes", "2", "train_dreambooth_lora.py", "--x", "1"], engine="unsupported", chain=(), iters=None, key=None, reason="kind_diffusers"),
     Case("verl", "python3 -m verl.trainer.main_ppo a=b\n", ["python3", "-m", "verl.trainer.main_ppo", "a=b"], engine="unsupported", chain=(), iters=None, key=None, reason="kind_verl", world=None),
+    Case("reinforcement learning over ray", "python my/grpo.py --config x\n", ["python", "my/grpo.py", "--config", "x"], engine="unsupported", chain=(), iters=None, key=None, reason="kind_grpo", world=None, files={"my/grpo.py": "import ray\nfrom mindspeed_mm.training import train\n"}),
     Case("installation", "pip install -r requirements.txt\ngit clone https://example.invalid/x\n", None, engine="unsupported", chain=(), iters=None, key=None, reason="kind_installation", world=None),
 )  # fmt: skip
