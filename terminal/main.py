@@ -5,7 +5,7 @@ import json
 
 from mindspeed_mm_train_profiler import __version__
 from mindspeed_mm_train_profiler.skill.wording import text
-from mindspeed_mm_train_profiler.terminal import commands
+from mindspeed_mm_train_profiler.terminal import collect, commands
 from mindspeed_mm_train_profiler.tools.common import resolve_language
 
 PROGRAM = "mindspeed-mm-train-profiler"
@@ -61,6 +61,7 @@ def build_parser() -> argparse.ArgumentParser:
     completion = subparsers.add_parser("completion", help="print a completion script for a shell")
     completion.add_argument("shell", choices=["bash", "zsh", "tcsh"])
     completion.set_defaults(run_other=run_completion)
+    collect.add_parser(subparsers)
     commands.add_commands(subparsers)
     return parser
 

@@ -22,4 +22,10 @@ TEXTS: dict[str, str] = {
     "doctor.fix.server": "Run the command by hand and read its stderr.",
     "doctor.sound": "The installation is sound.",
     "doctor.unsound": "{count} of {all} checks failed.",
+    "collect.confirm": "Confirm this table and make the copies?",
+    "collect.detached": "Left running. Follow it with: mindspeed-mm-train-profiler status {run_id}",
+    "collect.interrupted": "The training goes on by itself. What now?",
+    "collect.detach": "Detach: leave it running",
+    "collect.stop": "Stop the training",
+    "collect.declined": "Not confirmed: nothing was started.",
 }

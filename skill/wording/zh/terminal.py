@@ -22,4 +22,10 @@ TEXTS: dict[str, str] = {
     "doctor.fix.server": "请手动执行该命令并查看其 stderr。",
     "doctor.sound": "安装正常。",
     "doctor.unsound": "{all} 项检查中有 {count} 项未通过。",
+    "collect.confirm": "确认以上配置并生成副本？",
+    "collect.detached": "训练仍在运行。可用以下命令查看：mindspeed-mm-train-profiler status {run_id}",
+    "collect.interrupted": "训练会自行继续。接下来？",
+    "collect.detach": "退出查看，保持运行",
+    "collect.stop": "停止训练",
+    "collect.declined": "未确认：没有启动任何训练。",
 }
