@@ -8,7 +8,7 @@ from typing import Any
 from mcp.server import MCPServer
 
 from mindspeed_mm_train_profiler import __version__, settings
-from mindspeed_mm_train_profiler.tools import ALL
+from mindspeed_mm_train_profiler.tools import ALL, conversation
 from mindspeed_mm_train_profiler.tools.serving import ProfilerServer, handler, register
 
 __all__ = ["build_server", "handler"]
@@ -32,6 +32,7 @@ def build_server() -> MCPServer[Any]:
     for spec in ALL:
         if spec.read_only or not settings.current().read_only:
             register(server, spec)
+    conversation.register(server)
     return server
 
 
