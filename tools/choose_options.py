@@ -6,6 +6,7 @@ questions are returned as data. Nothing but the user's own yes to the table is t
 """
 
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal
 
@@ -238,10 +239,15 @@ def after(state: State, outcome: Any) -> State:
     return replace(state, asked=state.asked + 1, flow=forms.take(state.flow, state.offers(), content))
 
 
+_current: ContextVar[State] = ContextVar("choose_options_state")
+"""Of this call: the SDK runs the resolvers of a call in one task, one after another."""
+
+
 def _slot(previous: Callable[..., Any]) -> Callable[..., Any]:
     """One more question of the chain: a resolver that asks, and one that takes the answer in."""
 
     async def ask(state: Annotated[State, Resolve(previous)], context: Context) -> Any:
+        _current.set(state)
         wanted = next_form(state)
         if wanted is None:
             return NotAsked()
@@ -252,9 +258,8 @@ def _slot(previous: Callable[..., Any]) -> Callable[..., Any]:
         except (MCPError, ValueError):
             return Failed()
 
-    async def take(
-        state: Annotated[State, Resolve(previous)], outcome: Annotated[ElicitationResult[Any], Resolve(ask)]
-    ) -> State:
+    async def take(outcome: Annotated[ElicitationResult[Any], Resolve(ask)]) -> State:
+        state = _current.get()  # set by ask just before; a second way to the chain would double its walk per slot
         inner = getattr(outcome, "data", outcome)  # the older era: the outcome is the resolver's own value
         return after(state, inner if isinstance(inner, OUTCOMES) else outcome)
 

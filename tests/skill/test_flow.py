@@ -221,3 +221,18 @@ def test_the_parameter_table_agrees_with_a_checkout(mindspeed_mm_root: Any) -> N
     assert {key: value if isinstance(value, str) else json.dumps(value) for key, value in flat.items()} == {
         key: table[key] for key in flat
     }
+
+
+@pytest.mark.parametrize("language", wording.LANGUAGES)
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"steps": "90~101", "train_iters": 100}, {"train_iters": 5, "steps": "10~12"}, {"ranks": "9"}, {"steps": "0~2"},
+        {"steps": "5~5"}, {"profile_type": "dynamic"}, {"level": "x"}, {"train_iters": 0}, {"train_iters": "9" * 12},
+    ],
+)  # fmt: skip
+def test_every_reason_can_be_said(given: dict[str, Any], language: wording.Language) -> None:
+    flow = Flow.start(Facts("fsdp2", world_size=4), given)
+    assert flow.problems
+    for problem in flow.problems.values():
+        assert all(part is None or part for part in wording.error_texts(language, problem))
