@@ -168,6 +168,8 @@ class Flow:
         if isinstance(ranks, list) and world is not None and (outside := [rank for rank in ranks if rank >= world]):
             raise CodedError("rank_outside_world", found=outside[:8], expected=f"0..{world - 1}", world=world)
         needed = needed_iterations(facts, settled)
+        if needed is None and "train_iters" in sets and settled.get("profile_type", "static") == "static":
+            needed = 2 + (facts.warmup_steps or 0)  # the least that any window needs: no dead end at the steps
         if needed is None or "train_iters" not in settled or settled["train_iters"] >= needed:
             return
         if question.id == "steps":
@@ -175,7 +177,11 @@ class Flow:
             raise CodedError("window_beyond_training", found=needed, expected=f"end_step <= {last}", last=last)
         if question.id in ("train_iters", "profile_type"):
             raise CodedError(
-                "train_iters_too_small", found=settled["train_iters"], expected=f">= {needed}", needed=needed
+                "train_iters_too_small",
+                found=settled["train_iters"],
+                expected=f">= {needed}",
+                needed=needed,
+                recommended=needed + 1,
             )
 
     @property

@@ -97,3 +97,16 @@ def test_every_correction_has_its_reason() -> None:
     rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines if line.startswith("| ")][1:]
     assert len(rows) >= 20
     assert all(len(row) == 3 and all(row) for row in rows)
+
+
+def test_every_requirement_is_carried_by_a_test() -> None:
+    """Each id of docs/requirements.md stands in a test, and each id in a test stands there."""
+    listed = re.findall(r"^\| (SK-\d+) \|", (ROOT / "docs" / "requirements.md").read_text(encoding="utf-8"), re.M)
+    carried: set[str] = set()
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        text = path.read_text(encoding="utf-8")
+        carried |= set(re.findall(r"SK-\d+", text))
+        for first, last in re.findall(r"SK-(\d+) to SK-(\d+)", text):
+            carried |= {f"SK-{number:02}" for number in range(int(first), int(last) + 1)}
+    assert len(listed) == len(set(listed)) > 25
+    assert set(listed) == carried

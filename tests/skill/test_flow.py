@@ -176,7 +176,7 @@ def test_whatever_was_said_the_end_fits(facts: Facts, said: dict[str, Any]) -> N
         if not (found := flow.open()):
             break
         name = found[0].question.id
-        flow = flow.answer(name, {"steps": "3~5", "train_iters": "1000"}.get(name, "default"))
+        flow = flow.answer(name, {"steps": "1~2", "train_iters": "1000"}.get(name, "default"))
     options = flow.options()
     assert flow.complete and not flow.problems
     assert Flow.start(facts, flow.answers()).options() == options
