@@ -112,4 +112,4 @@ def register(server: MCPServer[Any]) -> None:
     ):
         server.resource(uri, name=name, title=title, mime_type=mime)(function)
     server.prompt("collect_profile", title="Collect a training profile")(collect_profile)
-    server.completion()(complete)
+    server.completion()(complete)  # type: ignore[no-untyped-call]
