@@ -19,6 +19,7 @@ from mindspeed_mm_train_profiler.runs.folder import RunFolder, identity
 from mindspeed_mm_train_profiler.runs.logscan import Scan
 
 TICK_S = 0.3
+SETTLE_S = 3.0
 MAX_SESSIONS = 256
 
 
@@ -98,6 +99,9 @@ class Supervisor:
         from mindspeed_mm_train_profiler.runs.processes import group_members
 
         pgid = (self.folder.read("script") or {}).get("pid")
+        settled = time.monotonic() + SETTLE_S
+        while not self.folder.launchers() and group_members(pgid) and time.monotonic() < settled:
+            time.sleep(TICK_S / 3)  # a recorder that was put in the background may not have written yet
         while self.folder.read("stop") is None:
             waiting = [record for record in self.folder.launchers() if record.get("exit_code") is None]
             if not waiting or not any(_running(int(record["pid"])) for record in waiting) or not group_members(pgid):

@@ -1,0 +1,158 @@
+"""``npu-smi info`` in every layout of its kind; unknown stays unknown."""
+
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mindspeed_mm_train_profiler.npu_host import smi
+
+ONE_DIE = """\
++-----------------------------------------------------------+
+| npu-smi 24.9.1          Version: 24.9.1                   |
++---------------+---------------+---------------------------+
+| NPU   Name    | Health        | Power(W)  Temp(C)  Hugepages-Usage(page)|
+| Chip          | Bus-Id        | AICore(%) Memory-Usage(MB)  HBM-Usage(MB) |
++===============+===============+===========================+
+| 4     910X7   | OK            | 88.1   40   0    / 0      |
+| 0             | 0000:C1:00.0  | 7      0    / 0    1200 / 65536 |
++===============+===============+===========================+
+| 5     910X7   | Warning       | -      41   0    / 0      |
+| 0             | 0000:01:00.0  | 0      0    / 0    40000/ 65536 |
++===============+===============+===========================+
+"""
+PROCESSES = """\
++---------------+---------------+---------------------------+
+| NPU     Chip  | Process id    | Process name | Process memory(MB) |
++===============+===============+===========================+
+| No running processes found in NPU 4                       |
+| 5       0     | 4242          |              | 38000      |
+| 5       0     | 4243          | python3.11   | 120        |
++===============+===============+===========================+
+"""
+TWO_DIES = """\
+| npu-smi 25.9                     Version: 25.9            |
+| NPU   Name    | Health | Power(W) Temp(C) Hugepages-Usage(page) |
+| Chip  Phy-ID  | Bus-Id | AICore(%) Memory-Usage(MB) HBM-Usage(MB) |
+| 0     A9      | OK     | 200 50 0 / 0 |
+| 0     0       | 0000:9D:00.0 | 17 0 / 0 100 / 65536 |
+| 0     A9      | OK     | - 51 0 / 0 |
+| 1     1       | 0000:9F:00.0 | 18 0 / 0 200 / 65536 |
+"""
+NO_HBM = """\
+| npu-smi 25.0.x  Version: 25.0.x |
+| NPU     Name | Health | Power(W) Temp(C) Hugepages-Usage(page) |
+| Chip    Device | Bus-Id | AICore(%) Memory-Usage(MB) |
+| 6       310Q | OK | NA 55 0 / 0 |
+| 0       3    | 0000:83:00.0 | 0 1175 / 44280 |
+"""
+
+
+def test_ids_that_do_not_start_at_zero_and_power_that_is_not_told() -> None:
+    report = smi.parse("[user work]$ npu-smi info\n" + ONE_DIE)
+    assert (report.status, report.version) == ("ok", "24.9.1")
+    assert [(d.npu, d.chip, d.device, d.hbm_used_mb, d.hbm_total_mb) for d in report.dies] == [
+        (4, 0, 0, 1200, 65536),
+        (5, 0, 1, 40000, 65536),
+    ]
+    assert [d.health for d in report.dies] == ["OK", "Warning"]
+    assert report.dies[0].aicore_percent == 7
+    assert report.dies[0].memory_total_mb is None  # 0 / 0 says nothing
+    assert not report.processes_known
+
+
+def test_processes_with_blank_names() -> None:
+    report = smi.parse(ONE_DIE + PROCESSES)
+    assert report.processes_known
+    assert report.dies[0].processes == []
+    assert [(p.pid, p.name, p.memory_mb) for p in report.dies[1].processes] == [
+        (4242, None, 38000),
+        (4243, "python3.11", 120),
+    ]
+
+
+def test_two_dies_a_card() -> None:
+    assert [(d.npu, d.chip, d.device, d.hbm_used_mb) for d in smi.parse(TWO_DIES).dies] == [
+        (0, 0, 0, 100),
+        (0, 1, 1, 200),
+    ]
+
+
+def test_a_card_without_hbm() -> None:
+    (die,) = smi.parse(NO_HBM).dies
+    assert (die.npu, die.device, die.memory_used_mb, die.hbm_used_mb) == (6, 3, 1175, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("DrvMngGetConsoleLogLevel failed. (ret=4)\ndcmi module initialize failed. ret is -8005\n", "driver_refuses"),
+        ("dcmi model initialized failed, because the device is used. ret is -8020", "driver_refuses"),
+        ("bash: npu-smi: command not found", "unreadable"),
+        ("", "unreadable"),
+        ("| NPU   Name | Health |\n| Chip  | Bus-Id |\n", "unreadable"),
+    ],
+)
+def test_outputs_without_a_table(text: str, status: str) -> None:
+    report = smi.parse(text)
+    assert report.status == status
+    assert report.dies == []
+
+
+@given(st.text(alphabet=st.characters(codec="utf-8"), max_size=300))
+def test_any_text_is_survived(text: str) -> None:
+    smi.parse(text)
+    smi.parse(ONE_DIE.replace("910X7", text[:20]))
+
+
+@given(st.integers(0, len(ONE_DIE + PROCESSES)), st.integers(0, 60))
+def test_a_damaged_table_is_survived(at: int, size: int) -> None:
+    text = ONE_DIE + PROCESSES
+    for die in smi.parse(text[:at] + text[at + size :]).dies:
+        assert die.npu >= 0 and die.chip >= 0
+
+
+def command(folder: Path, body: str) -> dict[str, str]:
+    (folder / "npu-smi").write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
+    (folder / "npu-smi").chmod(0o755)
+    return {"PATH": f"{folder}:/usr/bin:/bin"}
+
+
+def test_a_command_that_never_returns(tmp_path: Path) -> None:
+    begin = time.monotonic()
+    report = smi.query(command(tmp_path, "sleep 60"), timeout_s=0.5)
+    assert report.status == "timeout"
+    assert time.monotonic() - begin < 10
+
+
+def test_a_driver_that_refuses_with_exit_code_0(tmp_path: Path) -> None:
+    assert (
+        smi.query(command(tmp_path, "echo 'dcmi module initialize failed. ret is -8005' >&2; exit 0")).status
+        == "driver_refuses"
+    )
+
+
+def test_any_exit_code_with_a_table_is_a_table(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text(ONE_DIE, encoding="utf-8")
+    assert len(smi.query(command(tmp_path, f"cat {tmp_path}/out; exit 3")).dies) == 2
+
+
+def test_not_on_path(tmp_path: Path) -> None:
+    assert smi.query({"PATH": str(tmp_path)}).status in {"not_found", "ok", "error"}
+
+
+def test_the_real_outputs(profiler_shared: Path) -> None:
+    """Every recorded output: a table has dies with a health, an error has none."""
+    files = sorted((profiler_shared / "cases/npu-smi").glob("*.txt"))
+    assert files
+    for file in files:
+        report = smi.parse(file.read_text(encoding="utf-8", errors="replace"))
+        if any(word in file.name for word in ("ERR", "EDGE", "info-m")):
+            assert report.dies == []
+        else:
+            assert report.dies and report.version, file.name
+            for die in report.dies:
+                assert die.health
+                assert die.hbm_total_mb or die.memory_total_mb

@@ -1,0 +1,221 @@
+"""Logs: iterations in every variant, secrets, failure signatures with a sample each."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mindspeed_mm_train_profiler.runs import redact, signatures
+from mindspeed_mm_train_profiler.runs.logscan import Scan, clean, tail
+from mindspeed_mm_train_profiler.skill import wording
+
+HEALTHY = """\
+[INFO] loading configuration
+UserWarning: HCCL doesn't support gather at the moment. Implemented with allgather instead.
+ iteration        1/     20 | consumed samples: 8 | elapsed time per iteration (ms): 9000.5 | loss: 1.0E+00 |
+ iteration        2/     20 | consumed samples: 16 | elapsed time per iteration (ms): 900.5 | loss: 9.0E-01 |
+[2026-01-02 03:04:05] [WARNING] [77] profiler.py: Profiler won't be using warmup, this can skew profiler results
+[2026-01-02 03:04:05] [INFO] [77] profiler.py: Start parsing profiling data in sync mode at: /x/h_1_2_ascend_pt
+[2026-01-02 03:04:09] [INFO] [77] profiler.py: All profiling data parsed in a total time of 0:00:04
+"""
+VARIANTS = {
+    "plain megatron": " iteration       12/     100 | consumed samples: 96 | elapsed time per iteration (ms): 71.5 |",
+    "torchrun prefix": "[default0]: [2025-01-01 00:00:00] iteration        12/    100 | elapsed time per iteration (ms): 71.5 |",
+    "no padding": " iteration  12/100 | consumed samples: 5 | elapsed time per iteration (ms):  71.5 | lr 1",
+    "two numbers": " iteration       12/     100 | elapsed time per iteration (ms): 71.5/70.1 |",
+    "fsdp2": "[Rank 0 | Local Rank 0] 2026-01-01 00:00:00 INFO =>  iteration       12/     100 | elapsed time per iteration (ms): 71.5 |",
+    "coloured": "\x1b[32m iteration       12/     100 |\x1b[0m elapsed time per iteration (ms): 71.5 |",
+    "behind a progress bar": "10%|#\r20%|##\r iteration       12/     100 | elapsed time per iteration (ms): 71.5 |",
+    "garbled by another rank": "Warning: x iteration       12/     100 | elapsed time per iteration (ms): 71.5 | Warn",
+}
+SAMPLES = {
+    "profiler_env_disabled": "[WARNING] profiler.py: Environment variable 'PROFILING_MODE' is set. torch_npu profiler api is not effective.",
+    "msprof_missing": "Export CANN Profiling data failed! 'msprof' command not found!Please re-source the CANN package",
+    "parse_failed": "[ERROR] [1] profiler.py: Task [SomeParser] run failed.",
+    "npu_data_missing": "[ERROR] ProfilerActivity.NPU is set in activities, but CANN Profiling data does not exist.",
+    "cpu_data_missing": "[ERROR] ProfilerActivity.CPU is set in activities, but FWK Profiling data does not exist.",
+    "window_cut": "Incorrect schedule: Stop profiler while current state is RECORD which may result in incomplete parsed data.",
+    "window_corrected": "[WARNING] profiler.py: Invalid parameter active, reset it to 1.",
+    "daemon_parse": "The profiling data cannot be parsed during the daemon process, use offline",
+    "dynamic_unsupported": "profile_type only supports static, but gets dynamic",
+    "profiler_value_invalid": "profiler_level only supports level0, 1, and 2, but gets level9",
+    "profile_key_missing": "'ConfigReader' object has no attribute 'dynamic_param'",
+    "profile_key_unknown": "TypeError: Profiler.__init__() got an unexpected keyword argument 'dynamic_param'",
+    "config_validation": "mindspeed_mm.config.errors.ConfigValidationError: tools.profile.ranks",
+    "dynamic_path_invalid": "The path '/d/profiler_config.json' is invalid, and profiler will not be enabled.",
+    "dynamic_shm_stale": "There may exist shared memory before this task. If you kill the last task",
+    "dynamic_not_effective": "Dynamic Profiler config is not effective. The start_step=5, current_step=8",
+    "cann_not_sourced": "libhccl.so: cannot open shared object file: No such file or directory. Please run 'source set_env.sh'",
+    "driver_refuses": "dcmi module initialize failed. ret is -8005",
+    "torch_npu_missing": "No module named 'torch_npu'",
+    "module_missing": "ModuleNotFoundError: No module named 'einops'",
+    "previous_process_alive": "EJ0001: Failed to initialize the HCCP process. Reason: Maybe the last training process is running.",
+    "port_in_use": "OSError: [Errno 98] Address already in use",
+    "npu_out_of_memory": "NPU out of memory. Tried to allocate 2.00 GiB (NPU 0; 60.97 GiB total capacity)",
+    "host_out_of_memory": "kernel: Out of memory: Killed process 77 (python)",
+    "dataloader_killed": "DataLoader worker (pid 5) is killed by signal: Killed.",
+    "shared_memory_small": "This might be caused by insufficient shared memory (shm).",
+    "disk_full": "[Errno 28] No space left on device",
+    "hccl_timeout": "EI0002: The wait execution of the Notify register times out.",
+    "hccl_config": "EI0005: The arguments for collective communication are inconsistent between ranks",
+    "device_fault": "ACL stream synchronize failed, error code:507018",
+    "operator_missing": "EZ3002: Optype [X] of Ops kernel is unsupported",
+    "device_busy_or_absent": "call aclrtSetDevice failed, Invalid device ID",
+    "checkpoint_failed": '    central_plan: SavePlan = distW.reduce_scatter("plan", a, b)',
+    "file_missing": "[Errno 2] No such file or directory: '/data/none.json'",
+    "permission_denied": "[Errno 13] Permission denied: '/data/x'",
+    "arguments_refused": "pretrain_vlm.py: error: unrecognized arguments: --new-flag",
+    "assertion": "AssertionError: world size (8) is not divisible",
+    "value_error": "ValueError: batch size must be positive",
+    "segfault": "  exitcode  : -11 (pid: 5)",
+    "killed": "  exitcode  : -9 (pid: 208585)",
+    "terminated": "  exitcode  : -15 (pid: 5)",
+    "distributed_call_failed": "(PID:1, Device:3, RankID:3) ERR02200 DIST call hccl api",
+    "child_failed": "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: ",
+}
+
+
+def scan(text: str) -> Scan:
+    found = Scan()
+    found.feed("log", text.encode())
+    return found
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_iteration_lines(name: str) -> None:
+    found = scan(VARIANTS[name] + "\n")
+    assert (found.iteration, found.train_iters, found.milliseconds()) == (12, 100, 71.5)
+
+
+def test_every_signature_has_its_sample_and_its_words() -> None:
+    assert set(SAMPLES) == set(signatures.BY_CODE)
+    for code in SAMPLES:
+        for language in wording.LANGUAGES:
+            assert wording.text(language, f"diagnosis.{code}.cause") and wording.text(language, f"diagnosis.{code}.fix")
+
+
+@pytest.mark.parametrize("code", SAMPLES)
+def test_a_sample_shows_its_signature_and_no_other(code: str) -> None:
+    assert [signature.code for signature in signatures.match(SAMPLES[code])][:1] == [code]
+    assert {signature.code for signature in signatures.match(SAMPLES[code])} - {code} <= ALLOWED_TOGETHER.get(
+        code, set()
+    )
+
+
+ALLOWED_TOGETHER = {
+    "profile_key_unknown": {"value_error"},
+    "dynamic_unsupported": {"profiler_value_invalid"},
+}
+"""Lines that are two things at once."""
+
+
+def test_a_healthy_log_gives_nothing() -> None:
+    found = scan(HEALTHY)
+    assert found.findings == []
+    assert (found.parsing, found.parsed, found.iteration) == (1, 1, 2)
+
+
+def test_causes_come_before_consequences() -> None:
+    log = (
+        "\n".join([SAMPLES["killed"], SAMPLES["child_failed"], SAMPLES["npu_out_of_memory"], SAMPLES["terminated"]])
+        + "\n"
+    )
+    assert [item["code"] for item in signatures.judged(scan(log).findings, failed=True)] == ["npu_out_of_memory"]
+    log = "\n".join([SAMPLES["child_failed"], SAMPLES["killed"]]) + "\n"
+    assert {item["code"] for item in signatures.judged(scan(log).findings, failed=True)} == {"child_failed", "killed"}
+
+
+def test_of_a_run_that_did_well_only_the_profile_matters() -> None:
+    log = "\n".join([SAMPLES["value_error"], SAMPLES["msprof_missing"]]) + "\n"
+    assert [item["code"] for item in signatures.judged(scan(log).findings, failed=False)] == ["msprof_missing"]
+
+
+def test_a_log_is_read_once_and_again_when_it_was_rotated(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text(VARIANTS["plain megatron"] + "\n", encoding="utf-8")
+    found = Scan()
+    assert found.read(path) is True
+    assert found.read(path) is False
+    with path.open("a", encoding="utf-8") as file:
+        file.write(" iteration       13/     100 | elapsed time per iteration (ms): 71.5 |\n iteration       14/ ")
+    found.read(path)
+    assert found.iteration == 13  # the last line is not whole yet
+    path.write_text(" iteration       2/     100 | x\n", encoding="utf-8")
+    found.read(path)
+    assert found.lines == 3
+    path.unlink()
+    assert found.read(path) is False
+
+
+@given(st.lists(st.binary(max_size=60), max_size=8))
+def test_any_bytes_in_any_pieces_are_survived(parts: list[bytes]) -> None:
+    found = Scan()
+    for part in parts:
+        found.feed("x", part)
+    whole = Scan()
+    whole.feed("x", b"".join(parts))
+    assert found.as_dict() == whole.as_dict()
+
+
+@given(st.text(max_size=80))
+def test_cleaned_lines_have_no_control_characters(text: str) -> None:
+    assert all(char == "\t" or char >= " " for char in clean(text))
+
+
+SECRETS = [
+    "export HF_TOKEN=hf_abcdefghijklmnop",
+    "--hub-token sk-aaaaaaaaaaaaaaaaaaaa",
+    "password: hunter2000",
+    "url https://bob:geheim@example.org/x",
+    "Authorization: Bearer abcdefghijklmnop",
+    '{"api_key": "abcdef123456"}',
+    "AWS_SECRET_ACCESS_KEY=abcdefgh",
+]
+
+
+@pytest.mark.parametrize("line", SECRETS)
+def test_secrets_are_hidden(line: str) -> None:
+    hidden = redact.text(line)
+    assert redact.HIDDEN in hidden
+    for word in ("hf_abc", "sk-aaa", "hunter", "geheim", "abcdefghijklmnop", "abcdef123456", "=abcdefgh"):
+        assert word not in hidden
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "tokens per sample: 1024 | consumed tokens:  11534336",
+        "tokenizer-model: /ckpt/tokenizer.model",
+        " iteration 1/ 2 | elapsed time per iteration (ms): 3.0 |",
+        "https://example.org/path?x=1",
+    ],
+)
+def test_words_of_training_are_left_alone(line: str) -> None:
+    assert redact.text(line) == line
+
+
+def test_the_tail_gives_new_lines_only_and_bounded(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text("".join(f"line {i}\n" for i in range(100)), encoding="utf-8")
+    lines, cursor, left = tail(path, None, 10)
+    assert lines == [f"line {i}" for i in range(90, 100)] and left > 0
+    assert tail(path, cursor, 10) == ([], cursor, 0)
+    with path.open("a", encoding="utf-8") as file:
+        file.write("new\nhalf")
+    lines, cursor, _ = tail(path, cursor, 10)
+    assert lines == ["new"]
+    with path.open("a", encoding="utf-8") as file:
+        file.write(" done\n")
+    assert tail(path, cursor, 10)[0] == ["half done"]
+
+
+def test_the_tail_of_a_huge_log_reads_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    with path.open("wb") as file:
+        file.truncate(2 * 1024**3)
+        file.seek(0, 2)
+        file.write(b"\nthe end\n")
+    lines, _, left = tail(path, None, 3)
+    assert lines[-1] == "the end"
+    assert left > 1024**3

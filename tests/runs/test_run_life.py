@@ -1,0 +1,277 @@
+"""A run's life on tiny fake trainings: launched once, followed, stopped, lost, explained."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from mindspeed_mm_train_profiler.errors import CodedError
+from mindspeed_mm_train_profiler.runs import folder as folders
+from mindspeed_mm_train_profiler.runs import launch, poll, processes, stop
+from mindspeed_mm_train_profiler.runs.folder import RunFolder
+
+LINE = 'echo " iteration        $i/       $N | elapsed time per iteration (ms): 20.0 |"'
+GOOD = f"N=5\nfor i in 1 2 3 4 5; do {LINE}; sleep 0.02; done\n"
+
+
+def manifest(tmp_path: Path, script: str, **more: Any) -> dict[str, Any]:
+    path = tmp_path / "copy.sh"
+    path.write_text(script, encoding="utf-8")
+    return {
+        "config_id": "build-20260101-000000-abcdef",
+        "argv": ["bash", str(path)],
+        "workdir": str(tmp_path),
+        "save_path": str(tmp_path / "profiles"),
+        "window": {"first_iteration": 3, "last_iteration": 4},
+        "train_iters": 5,
+        "options": {},
+        **more,
+    }
+
+
+def begin(tmp_path: Path, script: str, key: str | None = None, **more: Any) -> RunFolder:
+    build = manifest(tmp_path, script, **more)
+    with launch.launch_lock(build["config_id"]):
+        return launch.existing(build["config_id"], key) or launch.start(build, dict(os.environ), key)
+
+
+def wait(run: RunFolder, until: Callable[[dict[str, Any]], bool], bound_s: float = 30) -> dict[str, Any]:
+    deadline = time.monotonic() + bound_s
+    while time.monotonic() < deadline:
+        facts = poll.poll(run)
+        if until(facts):
+            return facts
+        time.sleep(0.05)
+    raise AssertionError(f"not within {bound_s} s: {poll.poll(run)}")
+
+
+def ended(facts: dict[str, Any]) -> bool:
+    return facts["state"] not in poll.ACTIVE
+
+
+@pytest.fixture(autouse=True)
+def no_process_left(own_state: Path) -> Any:
+    yield
+    for run in folders.all_runs():
+        stop.stop(run, 0.2)
+        assert processes.members(run) == []
+
+
+def test_a_good_run(tmp_path: Path) -> None:
+    began = time.monotonic()
+    run = begin(tmp_path, GOOD)
+    assert time.monotonic() - began < 2
+    facts = wait(run, ended)
+    assert (facts["state"], facts["phase"], facts["iteration"], facts["train_iters"]) == ("succeeded", "done", 5, 5)
+    assert facts["exit_code"] == 0 and facts["ms_per_iteration"] == 20.0
+    assert facts["diagnosis"] == [] or facts["diagnosis"][0]["code"] == "window_passed_no_session"
+    assert run.log.stat().st_mode & 0o777 == 0o600
+    assert run.path.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize(
+    ("script", "code"),
+    [
+        ("${MM_PROFILER_RECORD-} sh -c 'exit 7' 2>&1 | tee x.log\necho statistics\n", 7),
+        ("${MM_PROFILER_RECORD-} sh -c 'exit 7'\nexit 0\n", 7),
+        ("${MM_PROFILER_RECORD-} sh -c 'sleep 0.3; exit 7' &\nexit 0\n", 7),
+        ("nohup ${MM_PROFILER_RECORD-} sh -c 'exit 7' > y.log 2>&1 &\nwait\necho end\n", 7),
+        ("A=1 ${MM_PROFILER_RECORD-} sh -c 'exit 0' | cat\nfalse\n", 0),
+        ("exit 5\n", 5),
+    ],
+    ids=["tee", "exit 0", "background", "nohup", "failing statistics", "no launcher"],
+)
+def test_the_launchers_exit_code_is_known(script: str, code: int, tmp_path: Path) -> None:
+    facts = wait(begin(tmp_path, script), ended)
+    assert facts["exit_code"] == code
+    assert facts["state"] == ("succeeded" if code == 0 else "failed")
+
+
+def test_a_failure_is_explained_from_the_log(tmp_path: Path) -> None:
+    script = "echo \"OSError: [Errno 98] Address already in use\"\necho 'exitcode  : -15 (pid: 3)'\n${MM_PROFILER_RECORD-} sh -c 'exit 1'\n"
+    facts = wait(begin(tmp_path, script), ended)
+    assert [item["code"] for item in facts["diagnosis"]] == ["port_in_use"]
+
+
+def test_a_failure_after_the_last_iteration_is_told_apart(tmp_path: Path) -> None:
+    facts = wait(begin(tmp_path, GOOD + "${MM_PROFILER_RECORD-} sh -c 'exit 1'\n"), ended)
+    assert "failed_after_training" in [item["code"] for item in facts["diagnosis"]]
+
+
+def test_a_script_that_reads_stdin_gets_its_end(tmp_path: Path) -> None:
+    facts = wait(begin(tmp_path, "read -p 'sure? ' answer || echo nobody\n" + GOOD), ended)
+    assert facts["state"] == "succeeded"
+
+
+def test_a_script_that_kills_its_parent_loses_nothing(tmp_path: Path) -> None:
+    facts = wait(begin(tmp_path, "kill -TERM $PPID\nkill -HUP $PPID\n" + GOOD), ended)
+    assert (facts["state"], facts["iteration"]) == ("succeeded", 5)
+
+
+def test_the_same_configuration_is_not_started_twice(tmp_path: Path) -> None:
+    first = begin(tmp_path, "sleep 20\n")
+    assert begin(tmp_path, "sleep 20\n").run_id == first.run_id
+    stop.stop(first, 0.2)
+    assert begin(tmp_path, GOOD).run_id != first.run_id
+
+
+def test_the_same_key_always_means_the_same_run(tmp_path: Path) -> None:
+    first = begin(tmp_path, GOOD, key="k")
+    wait(first, ended)
+    assert begin(tmp_path, GOOD, key="k").run_id == first.run_id
+    assert begin(tmp_path, GOOD, key="other").run_id != first.run_id
+
+
+def test_racing_launchers_start_one(tmp_path: Path) -> None:
+    ids: list[str] = []
+    threads = [threading.Thread(target=lambda: ids.append(begin(tmp_path, "sleep 5\n").run_id)) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert len(ids) == 6 and len(set(ids)) == 1
+
+
+RACER = """
+import os, sys
+sys.path.insert(0, {tests!r})
+from pathlib import Path
+import importlib.util
+spec = importlib.util.spec_from_file_location("life", {me!r})
+life = importlib.util.module_from_spec(spec); spec.loader.exec_module(life)
+print(life.begin(Path({folder!r}), "sleep 30\\n").run_id, flush=True)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(240)
+def test_launchers_killed_at_random_moments_start_one_run_at_most(tmp_path: Path) -> None:
+    """A process that launches is killed -9 at any moment; the next one finds its run or starts the only one."""
+    program = RACER.format(tests=str(Path(__file__).parent), me=__file__, folder=str(tmp_path))
+    for delay in (0.2, 0.35, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.8, 1.0):
+        process = subprocess.Popen(
+            [sys.executable, "-c", program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        time.sleep(delay)
+        process.kill()
+        process.wait()
+        living = [run for run in folders.all_runs() if processes.members(run)]
+        assert len(living) <= 1
+    last = begin(tmp_path, "sleep 30\n")
+    living = [run.run_id for run in folders.all_runs() if processes.members(run)]
+    assert living == [last.run_id]
+
+
+def test_a_killed_supervisor_is_lost_not_failed(tmp_path: Path) -> None:
+    run = begin(tmp_path, "sleep 30\n")
+    os.kill(run.read("supervisor")["pid"], signal.SIGKILL)  # type: ignore[index]
+    facts = wait(run, ended)
+    assert facts["state"] == "lost"
+    assert facts["diagnosis"][0]["code"] == "run_lost"
+    stop.stop(run, 0.2)
+    assert poll.poll(run)["state"] == "stopped"
+
+
+def test_another_boot_means_lost(tmp_path: Path) -> None:
+    run = begin(tmp_path, "sleep 30\n")
+    real = run.read("supervisor")
+    assert real is not None
+    run.write("supervisor", {**real, "boot_id": "another"})
+    assert poll.poll(run)["state"] == "lost"
+    run.write("supervisor", real)
+
+
+def test_a_reused_pid_is_not_ours(tmp_path: Path) -> None:
+    run = begin(tmp_path, GOOD)
+    wait(run, ended)
+    bystander = subprocess.Popen(["sleep", "30"])
+    try:
+        run.file("end").unlink()
+        run.write("script", {"pid": bystander.pid, "started": 1.0, "boot_id": folders.boot_id()})
+        stop.stop(run, 0.1)
+        assert bystander.poll() is None
+    finally:
+        bystander.kill()
+        bystander.wait()
+
+
+def test_stopping_ends_children_that_ignore_term_and_leave_their_session(tmp_path: Path) -> None:
+    script = "trap '' TERM\nsetsid sh -c \"trap '' TERM; sleep 60\" &\nsetsid nohup sleep 60 &\nsleep 60\n"
+    run = begin(tmp_path, script)
+    deadline = time.monotonic() + 10
+    while len(processes.members(run)) < 4 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    bystander = subprocess.Popen(["sleep", "60"])
+    try:
+        done = stop.stop(run, 0.3)
+        assert done["killed"] and not done["left"]
+        assert processes.members(run) == []
+        assert bystander.poll() is None
+    finally:
+        bystander.kill()
+        bystander.wait()
+    assert poll.poll(run)["state"] == "stopped"
+    assert stop.stop(run, 0.1)["already_ended"]
+
+
+def test_a_profiler_gets_its_grace(tmp_path: Path) -> None:
+    script = "trap 'echo flushed > flushed; exit 0' TERM\nwhile :; do sleep 0.05; done\n"
+    run = begin(tmp_path, script)
+    time.sleep(0.3)
+    assert stop.stop(run, 10)["killed"] == []
+    assert (tmp_path / "flushed").exists()
+
+
+def test_a_corrupted_folder_breaks_nothing(tmp_path: Path, own_state: Path) -> None:
+    run = begin(tmp_path, GOOD)
+    wait(run, ended)
+    for number, content in enumerate([b"", b"{", b"[]", b"\xff\xfe"]):
+        bad = own_state / "runs" / f"run-20260101-00000{number}-aaaaaa"
+        bad.mkdir()
+        (bad / "run.json").write_bytes(content)
+        poll.poll(RunFolder(bad))
+    assert run.run_id in [found.run_id for found in folders.all_runs()]
+
+
+def test_a_deleted_log_is_survived(tmp_path: Path) -> None:
+    run = begin(tmp_path, GOOD + "sleep 0.5\n")
+    run.log.unlink()
+    facts = wait(run, ended)
+    assert facts["state"] == "succeeded" and facts["log_tail"] == []
+
+
+@pytest.mark.parametrize("name", ["../x", "", "run-1", "run-20260101-000000-abcdef", "run-" + "a" * 70, "run-\x00"])
+def test_unknown_ids_are_coded(name: str) -> None:
+    with pytest.raises(CodedError, match="run_unknown"):
+        folders.find(name)
+
+
+def test_no_zombie_and_no_descriptor_is_left(tmp_path: Path) -> None:
+    run = begin(tmp_path, GOOD)
+    wait(run, ended)
+    me = psutil.Process()
+    before = me.num_fds()
+    for _ in range(300):
+        poll.poll(run)
+    assert me.num_fds() <= before + 2
+    assert [child for child in me.children() if child.status() == psutil.STATUS_ZOMBIE] == []
+
+
+def test_many_polls_at_once(tmp_path: Path) -> None:
+    run = begin(tmp_path, GOOD)
+    found: list[str] = []
+    threads = [threading.Thread(target=lambda: found.append(poll.poll(run)["run_id"])) for _ in range(50)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert found == [run.run_id] * 50
+    wait(run, ended)
