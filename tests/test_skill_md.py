@@ -36,7 +36,14 @@ def test_head_and_length() -> None:
     description = HEAD["description"]
     assert len(description) <= 1024
     assert len(HEAD["compatibility"]) <= 500
-    for word in ("profiling", "性能分析", "性能数据采集", "Profiling采集", "多模态训练profiling", "MindSpeed-MM profiling"):
+    for word in (
+        "profiling",
+        "性能分析",
+        "性能数据采集",
+        "Profiling采集",
+        "多模态训练profiling",
+        "MindSpeed-MM profiling",
+    ):
         assert word in description
     assert "Use when" in description and "触发" in description
     assert len(TEXT.splitlines()) < 500

@@ -176,11 +176,18 @@ def test_any_json_is_understood_or_refused(question: str, raw: Any) -> None:
         assert set(sets) <= set(BY_ID[question].maps_to)
 
 
-@given(start=st.integers(1, 10_000), length=st.integers(1, 50), form=st.sampled_from(["{}~{}", "{} - {}", "step {} to {}", "{}到{}"]))
+@given(
+    start=st.integers(1, 10_000),
+    length=st.integers(1, 50),
+    form=st.sampled_from(["{}~{}", "{} - {}", "step {} to {}", "{}到{}"]),
+)
 def test_windows_in_all_spellings(start: int, length: int, form: str) -> None:
     assert understand("steps", form.format(start, start + length)) == {"start_step": start, "end_step": start + length}
 
 
-@given(ranks=st.lists(st.integers(0, 4095), min_size=1, max_size=20), joint=st.sampled_from([",", "、", ", ", " ", ";", " 和 "]))
+@given(
+    ranks=st.lists(st.integers(0, 4095), min_size=1, max_size=20),
+    joint=st.sampled_from([",", "、", ", ", " ", ";", " 和 "]),
+)
 def test_rank_lists_in_all_spellings(ranks: list[int], joint: str) -> None:
     assert understand("ranks", joint.join(map(str, ranks))) == {"ranks": sorted(set(ranks))}

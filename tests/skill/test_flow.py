@@ -64,7 +64,9 @@ def test_a_release_without_analyse_flag_is_not_asked_about_parsing() -> None:
     assert codes(flow.notes()) >= {"advice_always_online", "advice_online_many_ranks"}
 
 
-@pytest.mark.parametrize(("ranks", "world", "advised"), [("0", 8, False), ("0,1", 8, True), ("all", 8, True), ("all", 1, False)])
+@pytest.mark.parametrize(
+    ("ranks", "world", "advised"), [("0", 8, False), ("0,1", 8, True), ("all", 8, True), ("all", 1, False)]
+)
 def test_several_ranks_are_advised_to_parse_offline(ranks: str, world: int, advised: bool) -> None:
     flow = Flow.start(Facts(world_size=world), {"ranks": ranks})
     (item,) = [item for item in flow.open() if item.question.id == "analyse_flag"]
@@ -119,7 +121,9 @@ def test_an_enabled_block_is_kept_or_replaced() -> None:
 
 
 def test_a_kept_block_that_does_not_fit_is_asked_again() -> None:
-    facts = Facts(world_size=1, current_profile={**PROFILE, "ranks": [0, 1], "static_param": {"start_step": 5, "end_step": 5}})
+    facts = Facts(
+        world_size=1, current_profile={**PROFILE, "ranks": [0, 1], "static_param": {"start_step": 5, "end_step": 5}}
+    )
     flow = Flow.start(facts, {"existing_profile": "keep"})
     assert set(flow.problems) == {"ranks", "steps"}
 

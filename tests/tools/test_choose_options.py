@@ -80,7 +80,12 @@ async def test_a_value_of_ones_own_rides_in_the_same_form(era: Any, script: str)
     told = await call(era, person, script=script)
     assert len(person.forms) == 9
     options = told["options"]
-    assert (options["start_step"], options["end_step"], options["ranks"], options["train_iters"]) == (20, 22, [0, 1], 60)
+    assert (options["start_step"], options["end_step"], options["ranks"], options["train_iters"]) == (
+        20,
+        22,
+        [0, 1],
+        60,
+    )
     assert options["with_memory"] and options["analyse_flag"] is False and options["level"] == "level2"
 
 

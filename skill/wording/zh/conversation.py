@@ -14,5 +14,5 @@ TEXTS: dict[str, str] = {
     "choose_without_script.hint": "请向用户询问训练脚本（.sh）路径，再次调用。",
     "prompt.script": "训练脚本：{script}",
     "prompt.no_script": "请先向我询问训练脚本路径（.sh）：已配置好模型、数据、权重的可运行训练脚本。没有则停止，并回复：Profiling 需要可运行的训练脚本，请先准备好再进行采集。",
-    "prompt.text": "请采集昇腾 NPU 上 MindSpeed-MM 训练的性能数据。\n\n{start}\n\n按以下顺序使用工具，language=\"{language}\"：detect_engine、check_env、choose_options、build_config、launch_training、poll_status（直到结束）、verify_output、summarize_profile。逐一询问我八个问题（choose_options 或 profiling://questions/{language}），展示配置确认表，得到我的确认之前不写入任何文件。不要修改我的原始文件，不要结束不属于本次运行的进程。工具要求停止时，停止并告诉我。用我的语言回复；命令、路径、环境变量、包名和错误信息保持原样。",
+    "prompt.text": '请采集昇腾 NPU 上 MindSpeed-MM 训练的性能数据。\n\n{start}\n\n按以下顺序使用工具，language="{language}"：detect_engine、check_env、choose_options、build_config、launch_training、poll_status（直到结束）、verify_output、summarize_profile。逐一询问我八个问题（choose_options 或 profiling://questions/{language}），展示配置确认表，得到我的确认之前不写入任何文件。不要修改我的原始文件，不要结束不属于本次运行的进程。工具要求停止时，停止并告诉我。用我的语言回复；命令、路径、环境变量、包名和错误信息保持原样。',
 }
