@@ -44,4 +44,4 @@ def analyse(profiler_path: str, max_process_number: int | None = None, export_ty
     asked = [export_type] if isinstance(export_type, str) else export_type or ["text"]
     exports = exports_of(row, db=switches.db) if "text" in asked else frozenset()
     exports |= {"db"} if "db" in asked else frozenset()
-    parse(path, row, exports=exports, fails=switches.parse_fails, seconds=switches.parse_s)
+    parse(path, row, exports=exports, fails=switches.offline_fails, seconds=switches.parse_s)

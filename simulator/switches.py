@@ -28,7 +28,8 @@ TABLE: dict[str, tuple[str, str]] = {
     "MISSING_RANK": ("", "rank that writes no profile"),
     "NO_DEVICE_DATA": ("", "1: the device records nothing (host data only, no message)"),
     "PARSE_FAILS": ("", "1: online parsing fails as it does without msprof on PATH"),
-    "PARSE_S": ("0", "seconds that online parsing takes"),
+    "OFFLINE_FAILS": ("", "1: offline parsing fails in the same way"),
+    "PARSE_S": ("0", "seconds that parsing takes"),
     "DB": ("", "1: CANN exports the db files as well (torch_npu 7.2.0 and later write them then)"),
     "SAVE_FAILS": ("", "1: saving the checkpoint after the last iteration fails"),
     "SHM": ("", "folder of the dynamic watcher's shared memory, on a real host /dev/shm; default: shm in HOME"),
@@ -56,6 +57,7 @@ class Switches:
     missing_rank: int | None
     no_device_data: bool
     parse_fails: bool
+    offline_fails: bool
     parse_s: float
     db: bool
     save_fails: bool

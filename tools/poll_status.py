@@ -2,15 +2,19 @@
 
 import time
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import anyio
 import anyio.to_thread
 from mcp.server.mcpserver import Context
 from pydantic import BaseModel, Field
 
+from mindspeed_mm_train_profiler.errors import Note
 from mindspeed_mm_train_profiler.skill import wording
 from mindspeed_mm_train_profiler.tools.common import Language, NextStep, Result, ToolSpec, resolve_language
+
+if TYPE_CHECKING:
+    from mindspeed_mm_train_profiler.runs.folder import RunFolder
 
 TICK_S = 0.5
 
@@ -19,6 +23,24 @@ class WindowFound(BaseModel):
     first_iteration: int
     last_iteration: int
     reached: bool | None = None
+
+
+class SessionParsed(BaseModel):
+    """``state``: waiting, parsing, valid, invalid or failed; ``kept_earlier``: the new results were worse."""
+
+    session: str
+    rank: int | None = None
+    state: str
+    problems: list[str] = Field(default_factory=list)
+    kept_earlier: bool = False
+    error: str | None = None
+
+
+class ParseProgress(BaseModel):
+    done: int
+    total: int
+    current: str | None = None
+    sessions: list[SessionParsed] = Field(default_factory=list)
 
 
 class Finding(BaseModel):
@@ -52,6 +74,7 @@ class PollStatusResult(Result):
     omitted_bytes: int = Field(0, description="log bytes before the lines shown, left out")
     sessions_seen: list[str] = Field(default_factory=list)
     diagnosis: list[Finding] = Field(default_factory=list)
+    parse: ParseProgress | None = Field(None, description="of an offline parse")
 
     def body(self, language: wording.Language) -> Iterable[str]:
         if self.iteration is not None:
@@ -66,6 +89,8 @@ class PollStatusResult(Result):
                 last=self.window.last_iteration,
                 seen=len(self.sessions_seen),
             )
+        for row in self.parse.sessions[:16] if self.parse else ():
+            yield f"rank {row.rank}: {row.state} {row.session}"
         for item in self.diagnosis:
             yield f"[{item.code}] {item.cause}"
             yield f"  {wording.text(language, 'common.hint', value=item.fix)}"
@@ -85,12 +110,12 @@ async def poll_status(
     context: Context[Any, Any] | None = None,
 ) -> PollStatusResult:
     """Look at a run; with ``wait_s`` return as soon as its state, phase or sessions change."""
-    if run_id.startswith("parse-"):
-        return await _parse_job(run_id, resolve_language(language))
     from mindspeed_mm_train_profiler.runs import folder as folders
     from mindspeed_mm_train_profiler.runs import poll
 
     folder = folders.find(run_id)
+    if run_id.startswith("parse-"):
+        return await _parse_job(folder, cursor, wait_s, log_lines, resolve_language(language), context)
     facts = await anyio.to_thread.run_sync(poll.poll, folder, cursor, log_lines)
     deadline = time.monotonic() + wait_s
     first, told = facts, -1
@@ -104,18 +129,44 @@ async def poll_status(
     return result(resolve_language(language), facts)
 
 
-async def _parse_job(parse_id: str, spoken: wording.Language) -> PollStatusResult:
-    from mindspeed_mm_train_profiler.profile_data import parse_jobs
+async def _parse_job(
+    folder: "RunFolder", cursor: int | None, wait_s: float, log_lines: int, spoken: wording.Language, context: Any
+) -> PollStatusResult:
+    """An offline parse: progress by session instead of iterations."""
+    from mindspeed_mm_train_profiler.runs import parse_job, poll
 
-    facts = await anyio.to_thread.run_sync(parse_jobs.poll, parse_id)
-    known = {name: facts.get(name) for name in PollStatusResult.model_fields if name in facts and name not in RENDERED}
-    defaults: dict[str, Any] = {"run_id": parse_id, "phase": "parsing" if facts.get("state") == "running" else "done"}
-    state = str(facts.get("state"))
+    facts = await anyio.to_thread.run_sync(parse_job.look, folder, cursor, log_lines)
+    deadline, first = time.monotonic() + wait_s, facts["parse"]["done"]
+    while facts["state"] in poll.ACTIVE and time.monotonic() < deadline and facts["parse"]["done"] == first:
+        await anyio.sleep(min(TICK_S, max(0.0, deadline - time.monotonic())))
+        facts = await anyio.to_thread.run_sync(parse_job.look, folder, cursor, log_lines)
+        if context is not None:
+            await context.report_progress(facts["parse"]["done"], facts["parse"]["total"], facts["parse"]["current"])
+    known = {name: facts[name] for name in PollStatusResult.model_fields if name in facts and name not in RENDERED}
+    state, progress = facts["state"], facts["parse"]
+    subject = {"run_id": facts["of_run"]} if facts["of_run"] else {"path": facts["path"]}
     return PollStatusResult(
-        **{**defaults, **known},
+        **known,
+        ok=state not in {"failed", "lost"},
         summary=wording.text(
-            spoken, f"poll.state.{state}", run_id=parse_id, phase="parsing", code=facts.get("exit_code")
+            spoken, f"parse.state.{state}", parse_id=facts["run_id"], done=progress["done"], total=progress["total"]
         ),
+        diagnosis=[_parse_finding(item, spoken) for item in facts["diagnosis"]],
+        next_step=_next(spoken, facts)
+        if state in poll.ACTIVE
+        else NextStep(tool="verify_output", arguments=subject, why=wording.text(spoken, "poll.next.verify")),
+    )
+
+
+def _parse_finding(item: dict[str, Any], spoken: wording.Language) -> Finding:
+    """What verify_output finds wrong with the session says why parsing failed."""
+    note = Note(item["code"], {"looked": item["evidence"]})
+    return Finding(
+        code=item["code"],
+        rank=item["rank"],
+        evidence=item["evidence"],
+        cause=wording.note_message(spoken, note),
+        fix=wording.note_hint(spoken, note) or "",
     )
 
 
