@@ -6,6 +6,7 @@ from typing import Any
 from mindspeed_mm_train_profiler.launch_script import arithmetic
 from mindspeed_mm_train_profiler.launch_script.expansion import value, word_list
 from mindspeed_mm_train_profiler.launch_script.plan import Span, Word
+from mindspeed_mm_train_profiler.launch_script.siblings import together
 from mindspeed_mm_train_profiler.launch_script.state import Shell, Var
 from mindspeed_mm_train_profiler.launch_script.values import Frag, Value, clip
 
@@ -46,7 +47,7 @@ def assign(shell: Shell, node: Any, *, exported: bool = False) -> None:
         _element(shell, name_node, right, old, exported)
         return
     if right is not None and right.type == "array":
-        items = [from_word(word) for child in right.children if child.is_named for word in word_list(shell, child)]
+        items = [from_word(word) for child in together(right.children) for word in word_list(shell, child)]
         before = (old.array or (old.value,)) if adding and old else ()
         array = (*before, *items)[:MAX_ARRAY]
         shell.assign(name, Var(array[0] if array else (), array, exported, here, right_side))

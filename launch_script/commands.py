@@ -8,8 +8,9 @@ from typing import Any
 from mindspeed_mm_train_profiler.errors import Note
 from mindspeed_mm_train_profiler.launch_script import conditions, follow, launcher, world
 from mindspeed_mm_train_profiler.launch_script.assignments import assign, from_word
-from mindspeed_mm_train_profiler.launch_script.expansion import line_of, stretch, value, word_list
+from mindspeed_mm_train_profiler.launch_script.expansion import line_of, value, word_list
 from mindspeed_mm_train_profiler.launch_script.plan import Word
+from mindspeed_mm_train_profiler.launch_script.siblings import REDIRECTIONS, together
 from mindspeed_mm_train_profiler.launch_script.state import MAX_DEPTH, Shell, Var
 from mindspeed_mm_train_profiler.launch_script.substitution import echo, opaque, printer, printf, say
 from mindspeed_mm_train_profiler.launch_script.values import plain
@@ -25,14 +26,12 @@ def run_command(shell: Shell, node: Any) -> Status:
         for child in node.children[1:]:
             shell.variables.pop(shell.source.raw(child), None)
         return True
-    if _glued(shell, node):
-        return True
     prefix: list[Any] = []
     words: list[Word] = []
-    for child in node.children:
+    for child in together(node.children):
         if child.type == "variable_assignment" and not words:
             prefix.append(child)
-        elif child.is_named and child.type not in {"file_redirect", "herestring_redirect", "heredoc_redirect"}:
+        elif child.type not in REDIRECTIONS:
             words += word_list(shell, child.children[0] if child.type == "command_name" and child.children else child)
     if not words:
         for child in prefix:
@@ -44,21 +43,6 @@ def run_command(shell: Shell, node: Any) -> Status:
             assign(inner, child, exported=True)
         return execute(inner, node, words)
     return execute(shell, node, words)
-
-
-def _glued(shell: Shell, node: Any) -> bool:
-    """``A=0`cmd` `` is one assignment; in some places the grammar makes an assignment and a command name of it."""
-    if len(node.children) != 2 or node.children[0].type != "variable_assignment":
-        return False
-    first, rest = node.children
-    name = first.child_by_field_name("name")
-    if name is None or name.type != "variable_name" or first.end_byte != rest.start_byte:
-        return False
-    right = first.child_by_field_name("value")
-    found = value(shell, right) if right is not None else ()
-    found += stretch(shell, node, rest.start_byte, rest.end_byte, quoted=False)
-    shell.assign(shell.source.raw(name), Var(found, assignment=shell.source.span(node)))
-    return True
 
 
 def execute(shell: Shell, node: Any, words: list[Word]) -> Status:
@@ -141,7 +125,7 @@ def _declare(shell: Shell, node: Any) -> Status:
     kind = shell.source.raw(node.children[0])
     options = "".join(shell.source.raw(child) for child in node.children if shell.source.raw(child).startswith("-"))
     exported = kind == "export" or "x" in options
-    for child in node.children[1:]:
+    for child in together(node.children[1:]):
         if child.type == "variable_assignment":
             name = shell.source.raw(child.child_by_field_name("name")).partition("[")[0]
             _remember_local(shell, kind, name)
@@ -153,7 +137,7 @@ def _declare(shell: Shell, node: Any) -> Status:
                 shell.variables[name] = replace(shell.variables[name], exported=True)
             elif kind == "local":
                 shell.variables.pop(name, None)
-        elif child.is_named and exported:
+        elif exported:
             _export_words(shell, child)
     return True
 

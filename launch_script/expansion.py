@@ -18,6 +18,8 @@ EXPANSIONS = {
     "arithmetic_expansion",
     "process_substitution",
 }
+EMPTY = "``"
+"""Two backticks with nothing between them: prints nothing."""
 QUOTES = {"string", "raw_string", "ansi_c_string", "translated_string"}
 BREAK = Frag("\n", split=True)
 """Between the elements of ``"$@"`` and ``"${array[@]}"``: each is a word of its own."""
@@ -83,7 +85,7 @@ def stretch(shell: Shell, node: Any, start: int, end: int, *, quoted: bool) -> V
 
 def _inner(child: Any, quoted: bool) -> list[Any]:
     """The nodes below that are not plain text."""
-    if child.type in EXPANSIONS or (child.type in QUOTES and not quoted):
+    if child.type in EXPANSIONS or child.type == EMPTY or (child.type in QUOTES and not quoted):
         return [child]
     if child.type in {
         "concatenation",
@@ -105,6 +107,8 @@ def value(shell: Shell, node: Any, *, quoted: bool = False) -> Value:
     if kind == "string":
         inside = stretch(shell, node, node.start_byte + 1, node.end_byte - 1, quoted=True)
         return inside or (Frag("", quoted=True),)
+    if kind == EMPTY:
+        return ()
     if kind == "raw_string":
         start, end = node.start_byte + 1, node.end_byte - 1
         span = shell.source.piece(start, end, line_of(node))

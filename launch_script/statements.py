@@ -8,6 +8,7 @@ from mindspeed_mm_train_profiler.launch_script import conditions, patterns
 from mindspeed_mm_train_profiler.launch_script.commands import run_command
 from mindspeed_mm_train_profiler.launch_script.expansion import line_of, value, word_list
 from mindspeed_mm_train_profiler.launch_script.plan import Word
+from mindspeed_mm_train_profiler.launch_script.siblings import together
 from mindspeed_mm_train_profiler.launch_script.state import Shell, Var, merge
 from mindspeed_mm_train_profiler.launch_script.substitution import FILTERS, opaque, say
 from mindspeed_mm_train_profiler.launch_script.values import Value, known, plain, text_of
@@ -102,7 +103,7 @@ def _tee(shell: Shell, parts: list[Any]) -> Word | None:
     for part in parts:
         command = part.children[0] if part.type == "redirected_statement" and part.children else part
         if command.type == "command" and command.children and shell.source.raw(command.children[0]) == "tee":
-            arguments = [word for child in command.children[1:] for word in word_list(shell, child)]
+            arguments = [word for child in together(command.children[1:]) for word in word_list(shell, child)]
             return next((word for word in arguments if not word.text.startswith("-")), None)
     return None
 
@@ -118,7 +119,11 @@ def _filtered(shell: Shell, parts: list[Any]) -> None:
         return
     text = text_of(frags)
     for part in parts[1:]:
-        words = [word for child in part.children for word in word_list(shell, child)] if part.type == "command" else []
+        words = (
+            [word for child in together(part.children) for word in word_list(shell, child)]
+            if part.type == "command"
+            else []
+        )
         name = words[0].text if words else ""
         done = (
             FILTERS[name](text, [word.text for word in words[1:]])
@@ -216,7 +221,7 @@ def _choose(shell: Shell, clauses: list[tuple[list[Any], list[Any]]]) -> Status:
 def _for(shell: Shell, node: Any) -> Status:
     variable = node.child_by_field_name("variable")
     body = node.child_by_field_name("body")
-    items = [word for child in node.children_by_field_name("value") for word in word_list(shell, child)]
+    items = [word for child in together(node.children_by_field_name("value")) for word in word_list(shell, child)]
     name = shell.source.raw(variable)
     if not any(child.type == "in" for child in node.children):
         items = []

@@ -1,6 +1,7 @@
 """``$(...)`` and backticks: a small set of commands whose output depends on nothing but names and readable files."""
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from mindspeed_mm_train_profiler.launch_script.state import MAX_DEPTH, Shell
 from mindspeed_mm_train_profiler.launch_script.values import Frag, Value, known, plain, text_of
 
 MAX_FILE = 256 * 1024
+UNESCAPED_BACKTICK = re.compile(r"(?<!\\)(?:\\\\)*`")
 
 
 def substitute(shell: Shell, node: Any) -> Value:
@@ -19,6 +21,9 @@ def substitute(shell: Shell, node: Any) -> Value:
     raw = shell.source.raw(node)
     if shell.depth >= MAX_DEPTH:
         return shell.record.unknown(raw, shell.source, node, Note("nested_too_deeply", {}))
+    if raw.startswith("`") and UNESCAPED_BACKTICK.search(raw, 1, len(raw) - 1):
+        # the grammar takes two substitutions side by side for one
+        return shell.record.unknown(raw, shell.source, node, Note("runs_a_command", {}))
     inner = shell.fork(output=[], depth=shell.depth + 1, exited=False)
     for child in node.children:
         if child.is_named and not inner.exited:

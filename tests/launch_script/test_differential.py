@@ -107,7 +107,7 @@ def launched_by_bash(script: Path, folder: Path) -> list[str] | None:
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(statement(), min_size=1, max_size=6),
-    st.sampled_from(["$A $B $C", '"$A" "$B" $C', '${A} "x$B" $C', '"${A:-d}" $B']),
+    st.sampled_from(["$A $B $C", "0`echo b`$A $B`echo c`1", '"$A" "$B" $C', '${A} "x$B" $C', '"${A:-d}" $B']),
 )
 def test_equal_or_honestly_unknown(program: list[str], arguments: str) -> None:
     with tempfile.TemporaryDirectory() as name:

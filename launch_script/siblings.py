@@ -1,0 +1,58 @@
+"""Words that the grammar took apart: ``0`cmd`1`` is several nodes with nothing between them; bash reads one word."""
+
+from collections.abc import Iterable
+from typing import Any
+
+REDIRECTIONS = {"file_redirect", "herestring_redirect", "heredoc_redirect"}
+
+
+class Joined:
+    """Several nodes side by side, with what is asked of one: a concatenation, or an assignment whose value goes on."""
+
+    is_named = True
+
+    def __init__(self, parts: list[Any]) -> None:
+        first = parts[0]
+        self.parts = parts
+        self.assignment = first.type == "variable_assignment"
+        self.type = "variable_assignment" if self.assignment else "concatenation"
+        self.start_byte, self.end_byte = first.start_byte, parts[-1].end_byte
+        self.start_point, self.end_point = first.start_point, parts[-1].end_point
+        self.children = first.children if self.assignment else parts
+
+    def child_by_field_name(self, name: str) -> Any:
+        """``name`` and ``value`` of an assignment."""
+        if not self.assignment:
+            return None
+        found = self.parts[0].child_by_field_name(name)
+        if name != "value":
+            return found
+        rest = [found, *self.parts[1:]] if found is not None else self.parts[1:]
+        return rest[0] if len(rest) == 1 else Joined(rest)
+
+
+def together(nodes: Iterable[Any]) -> list[Any]:
+    """The named nodes, neighbours without a byte between them joined; redirections and arrays stand alone."""
+    groups: list[list[Any]] = []
+    for node in nodes:
+        if not node.is_named:
+            continue
+        before = groups[-1][-1] if groups else None
+        if (
+            before is not None
+            and before.end_byte == node.start_byte
+            and not {before.type, node.type} & REDIRECTIONS
+            and node.type != "variable_assignment"
+            and not _ends_with_array(before)
+        ):
+            groups[-1].append(node)
+        else:
+            groups.append([node])
+    return [group[0] if len(group) == 1 else Joined(group) for group in groups]
+
+
+def _ends_with_array(node: Any) -> bool:
+    if node.type != "variable_assignment":
+        return False
+    right = node.child_by_field_name("value")
+    return right is not None and right.type == "array"
