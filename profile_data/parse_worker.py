@@ -113,6 +113,8 @@ def run(session: Path, job: dict[str, Any]) -> str | None:
         sys.stdout.write(f"falling back to {command}\n")
         sys.stdout.flush()
         code = _child([job["python"], str(command), "--profiler-path", str(session)], job, session)
+        if code:
+            return "parse_no_analyse"
     if code is None:
         return "parse_disk_full"
     return "parse_killed" if code < 0 else None

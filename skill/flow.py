@@ -43,8 +43,11 @@ def _given(given: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {name: rest.pop(name) for name in UNASKED if name in rest}
     if "start_step" in rest and "end_step" in rest and "steps" not in rest:
         rest["steps"] = {name: rest.pop(name) for name in ("start_step", "end_step")}
-    rest.pop("start_step", None)  # one bound alone settles nothing: the question stays open
-    rest.pop("end_step", None)
+    bounds = {name: rest.pop(name) for name in ("start_step", "end_step") if name in rest}
+    if bounds and "steps" in rest:
+        raise CodedError("answer_unknown", found=", ".join(bounds), expected="steps")
+    if bounds:
+        rest["steps"] = bounds  # one bound alone settles nothing: the question stays open, with the reason
     named = {name: rest.pop(name) for name in CONTENTS if name in rest}
     if named and "contents" not in rest:
         if all(isinstance(value, bool) for value in named.values()):
@@ -130,6 +133,8 @@ class Flow:
             if question is EXISTING:
                 return self._existing(raw)
             sets = self._default(question) if answers.is_default(raw) else answers.understand(question_id, raw)
+            if "analyse_flag" in sets and self.facts.analyse_flag is False:
+                sets = {"analyse_flag": True}  # such a release parses online whatever is asked (advice_always_online)
             self._check(question, sets)
         except CodedError as error:
             return self.refuse(question_id, error)

@@ -28,6 +28,7 @@ UNDERSTOOD: dict[str, list[tuple[Any, Any]]] = {
     "level": [
         ("Level0", "level0"), ("Level1", "level1"), ("Level2", "level2"), ("level 2", "level2"), ("L1", "level1"),
         ("Ｌｅｖｅｌ１", "level1"), ("级别2", "level2"), (0, "level0"), ("2", "level2"), ("全量", "level2"), ("basic", "level0"),
+        ("level_1", "level1"), ("级别 1", "level1"), ("Level-2", "level2"), ("1 级", "level1"),
     ],
     # SK-10
     "steps": [
@@ -36,6 +37,8 @@ UNDERSTOOD: dict[str, list[tuple[Any, Any]]] = {
         ("start_step=5, end_step=8", (5, 8)), ("end 8 start 5", (5, 8)), ("from 10 for 3 steps", (10, 13)),
         ("3 steps from 10", (10, 13)), ("从10开始采3步", (10, 13)), ([5, 8], (5, 8)), ([5.0, 8], (5, 8)),
         ({"start_step": 20, "end_step": 22}, (20, 22)), ("１０～１２", (10, 12)), ("10—12", (10, 12)), ("[5, 8]", (5, 8)),
+        ("between 5 and 8", (5, 8)), ("结束8 起始5", (5, 8)), ("custom: 20-22", (20, 22)),
+        ("采集第10到12步", (10, 12)), ("自定义 20~22", (20, 22)), ("起始5 结束8", (5, 8)),
     ],
     # SK-11
     "ranks": [
@@ -46,6 +49,7 @@ UNDERSTOOD: dict[str, list[tuple[Any, Any]]] = {
         ("0 和 1", [0, 1]), ("cards 0 and 1", [0, 1]), ("rank0,rank2", [0, 2]), ("第0卡", [0]), ("0号卡", [0]),
         ("前4张卡", [0, 1, 2, 3]), ("first 2 ranks", [0, 1]), ([3, 1, 1], [1, 3]), (5, [5]), (["0", "1"], [0, 1]),
         ("[0, 1]", [0, 1]),
+        ("只采集 rank 0", [0]), ("只要0卡", [0]), ("每张卡", "all"), ("ranks: [0, 1]", [0, 1]), ("ranks: all", "all"), ("自定义 0,1,2", [0, 1, 2]),
     ],
     # SK-12
     "contents": [
@@ -55,6 +59,7 @@ UNDERSTOOD: dict[str, list[tuple[Any, Any]]] = {
         (["with_cpu", "数据简化模式"], contents("with_cpu", "data_simplification")), ([], contents()), ("无", contents()),
         ("全部", ALL_CONTENTS), ("all", ALL_CONTENTS), ("再加内存", contents("with_cpu", "with_memory")),
         ("默认+内存", contents("with_cpu", "with_memory")), ("also memory", contents("with_cpu", "with_memory")),
+        ("只要CPU", contents("with_cpu")), ("不需要", contents()),
     ],
     # SK-13
     "aic_metrics_type": [
@@ -66,11 +71,13 @@ UNDERSTOOD: dict[str, list[tuple[Any, Any]]] = {
         ("开启", True), ("关闭", False), ("on", True), ("off", False), (True, True), (False, False), ("是", True), ("否", False),
         ("yes", True), ("no", False), ("不解析", False), ("don't parse", False), ("离线", False), ("offline", False),
         ("关闭在线解析", False), ("关闭，需手动跑离线解析", False), ("parse online", True), ("在线解析", True), ("off, parse later", False),
+        ("不需要", False), ("不开启", False), ("不要开启", False), ("需要", True), ("启用", True),
     ],
     # SK-15
     "train_iters": [
         ("20", 20), ("100", 100), (1000, 1000), ("10000", 10000), ("10,000", 10000), ("100步", 100), ("100 iterations", 100),
         ("1k", 1000), ("1万", 10000), ("train_iters=50", 50), (50.0, 50), ("训练 30 步", 30), ("５０", 50),
+        ("20次", 20), ("自定义 50", 50), ("设为 60", 60),
     ],
 }  # fmt: skip
 

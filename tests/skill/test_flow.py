@@ -240,3 +240,19 @@ def test_every_reason_can_be_said(given: dict[str, Any], language: wording.Langu
     assert flow.problems
     for problem in flow.problems.values():
         assert all(part is None or part for part in wording.error_texts(language, problem))
+
+
+@pytest.mark.parametrize("bound", [{"start_step": 5}, {"end_step": 8}])
+def test_one_bound_alone_is_never_dropped(bound: dict[str, int]) -> None:
+    """The other defaults may be taken; the window stays open, with the reason."""
+    flow = Flow.start(Facts(), {**bound, "rest": "default"})
+    assert ids(flow) == ["steps"] and flow.problems["steps"].code == "step_bound_missing"
+    assert flow.answer("steps", "5~8").complete
+    with pytest.raises(CodedError, match="answer_unknown"):
+        Flow.start(Facts(), {**bound, "steps": "5~8"})
+
+
+def test_parsing_off_cannot_be_promised_where_the_release_parses_always() -> None:
+    flow = Flow.start(Facts(analyse_flag=False), {"analyse_flag": False, "rest": "default"})
+    assert flow.complete and flow.options().analyse_flag is True
+    assert "advice_always_online" in codes(flow.notes())

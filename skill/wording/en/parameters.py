@@ -45,7 +45,7 @@ TEXTS: dict[str, str] = {
     "parameters.note.duplicate": "A second `tools:` in the YAML wins over the first, and whatever stood there is lost.",
     "parameters.note.strict": "Unknown keys: ignored in tools.json; a warning in FSDP2 from 26.1.0 on; TypeError in 26.0.0 and fsdp2_dev.",
     "parameters.releases": "Releases",
-    "parameters.warmup_note": "With one warmup step the Megatron engine captures one iteration later: 10 to 12 captures iterations 12 and 13. FSDP2 never warms up. The branch fsdp2_dev has FSDP2 without analyse_flag.",
+    "parameters.warmup_note": "With one warmup step the Megatron engine captures one iteration later: 10 to 12 captures iterations 12 and 13. FSDP2 never warms up. On the branch fsdp2_dev only the FSDP2 engine reads analyse_flag.",
     "parameters.dynamic": "Dynamic collection: profiler_config.json",
     "parameters.dynamic_intro": "torch_npu creates the file in `config_path` once training runs, and polls it. `trigger_dynamic` writes it.",
     "parameters.dynamic_note": "There is no `end_step`: `active` is the number of steps. `start_step` must lie ahead of the current step; -1 starts at the next one from torch_npu 7.2.0 on. Names are torch_npu's own: `Level1`, not `level1`. Write a second file and rename it; two changes within one second count once. With `is_rank` true the data is not parsed online.",

@@ -18,7 +18,7 @@ TEXTS: dict[str, str] = {
     "config_not_reached.message": "The configuration that holds the profile settings cannot be found by reading: {found}",
     "config_not_reached.hint": "Pass --mm-tool (or the YAML) with a path that does not depend on the time of the run, or give the missing variables with env.",
     "paths_missing.message": "The training script names paths that do not exist: {found}",
-    "paths_missing.hint": "Check the paths in the script and prepare model and data first. To prepare copies where the data is not mounted, acknowledge missing_paths; launching refuses all the same.",
+    "paths_missing.hint": "Check the paths configured in the script; collect once the training environment is ready. To prepare copies where the data is not mounted, acknowledge missing_paths; launching refuses all the same.",
     "multi_node.message": "The launch spans {found} nodes; the copies are made on this host only.",
     "multi_node.hint": "Acknowledge multi_node and start the same copies on every node (shared file system), or use a single-node script.",
     "dynamic_not_supported_fsdp2.message": "The FSDP2 engine does not support dynamic collection: its Profiler raises ValueError as soon as training starts.",

@@ -75,4 +75,6 @@ TEXTS: dict[str, str] = {
     "number_too_large.message": "The number is too large: {found}",
     "window_beyond_training.message": "The window closes with iteration {found}, behind the end of training.",
     "window_beyond_training.hint": "Let end_step be at most {last}, or train longer.",
+    "step_bound_missing.message": "A window needs start_step and end_step; only {found} was given.",
+    "step_bound_missing.hint": "For example steps 10~12.",
 }

@@ -12,7 +12,7 @@ TEXTS: dict[str, str] = {
     "poll.state.starting": "{run_id} is starting.",
     "poll.state.running": "{run_id} is running ({phase}).",
     "poll.state.succeeded": "{run_id} has ended well.",
-    "poll.state.failed": "{run_id} has failed (exit code: {code}). Profiling needs a training that runs.",
+    "poll.state.failed": "{run_id} has failed (exit code: {code}). Profiling needs a training that runs: mend its configuration, then try again.",
     "poll.state.stopped": "{run_id} was stopped on request.",
     "poll.state.lost": "{run_id} is lost: its supervisor is gone without an end record (killed, or the machine was rebooted).",
     "poll.window": "window: iterations {first}-{last}; session directories seen: {seen}",

@@ -45,7 +45,7 @@ TEXTS: dict[str, str] = {
     "parameters.note.duplicate": "YAML 中第二个 `tools:` 会覆盖第一个，原有内容丢失。",
     "parameters.note.strict": "未知字段：tools.json 中被忽略；FSDP2 从 26.1.0 起给出警告，26.0.0 和 fsdp2_dev 报 TypeError。",
     "parameters.releases": "各版本能力",
-    "parameters.warmup_note": "预热一步时，Megatron 引擎的采集推迟一次迭代：起 10 止 12 采集第 12、13 次迭代。FSDP2 没有预热。fsdp2_dev 分支有 FSDP2，但没有 analyse_flag。",
+    "parameters.warmup_note": "预热一步时，Megatron 引擎的采集推迟一次迭代：起 10 止 12 采集第 12、13 次迭代。FSDP2 没有预热。fsdp2_dev 分支上只有 FSDP2 引擎读取 analyse_flag。",
     "parameters.dynamic": "动态采集：profiler_config.json",
     "parameters.dynamic_intro": "训练运行后，torch_npu 在 `config_path` 中创建该文件并定期检查。`trigger_dynamic` 负责写入。",
     "parameters.dynamic_note": "没有 `end_step`：`active` 为采集的步数。`start_step` 必须大于当前 step；从 torch_npu 7.2.0 起，-1 表示从下一步开始。名称以 torch_npu 为准：`Level1`，不是 `level1`。请先写临时文件再改名；一秒内的两次修改只算一次。`is_rank` 为 true 时不会在线解析。",

@@ -18,7 +18,7 @@ TEXTS: dict[str, str] = {
     "config_not_reached.message": "仅靠读取脚本找不到存放 profile 配置的文件：{found}",
     "config_not_reached.hint": "请让 --mm-tool（或 YAML）的路径不依赖运行时，或用 env 给出缺少的变量。",
     "paths_missing.message": "训练脚本中引用的路径不存在：{found}",
-    "paths_missing.hint": "请检查脚本中的路径，先准备好模型和数据。如果只是在数据未挂载的机器上准备副本，可确认 missing_paths；启动时仍会拒绝。",
+    "paths_missing.hint": "请检查脚本中的路径配置，确保训练环境就绪后再进行 Profiling 采集。如果只是在数据未挂载的机器上准备副本，可确认 missing_paths；启动时仍会拒绝。",
     "multi_node.message": "该启动跨 {found} 个节点，副本只在本机创建。",
     "multi_node.hint": "确认 multi_node 并在每个节点启动同一份副本（共享文件系统），或使用单机脚本。",
     "dynamic_not_supported_fsdp2.message": "FSDP2 引擎不支持动态采集：训练一启动，其 Profiler 就会抛出 ValueError。",

@@ -75,4 +75,6 @@ TEXTS: dict[str, str] = {
     "number_too_large.message": "数字过大：{found}",
     "window_beyond_training.message": "采集窗口在第 {found} 次迭代才结束，超出了训练步数。",
     "window_beyond_training.hint": "请将 end_step 设为不大于 {last}，或增加训练步数。",
+    "step_bound_missing.message": "采集窗口需要同时给出 start_step 和 end_step；目前只有 {found}。",
+    "step_bound_missing.hint": "例如 steps 10~12。",
 }

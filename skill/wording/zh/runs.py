@@ -12,7 +12,7 @@ TEXTS: dict[str, str] = {
     "poll.state.starting": "{run_id} 正在启动。",
     "poll.state.running": "{run_id} 正在运行（{phase}）。",
     "poll.state.succeeded": "{run_id} 已正常结束。",
-    "poll.state.failed": "{run_id} 训练执行失败（退出码: {code}）。Profiling 采集需要训练正常运行。",
+    "poll.state.failed": "{run_id} 训练执行失败（退出码: {code}）。Profiling 采集需要训练正常运行，请修复训练配置后重试。",
     "poll.state.stopped": "{run_id} 已按要求停止。",
     "poll.state.lost": "{run_id} 已失去踪迹：监护进程在写下结束记录前消失（被终止或机器重启）。",
     "poll.window": "采集窗口：第 {first}-{last} 次迭代；已出现的会话目录：{seen}",
