@@ -5,7 +5,16 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import anyio.to_thread
-from mcp.server.mcpserver import AcceptedElicitation, Context, Elicit, ElicitationResult, Resolve
+from mcp import MCPError
+from mcp.server.mcpserver import (
+    AcceptedElicitation,
+    CancelledElicitation,
+    Context,
+    DeclinedElicitation,
+    Elicit,
+    ElicitationResult,
+    Resolve,
+)
 from pydantic import BaseModel, ConfigDict, Field
 
 from mindspeed_mm_train_profiler.errors import CodedError
@@ -24,6 +33,7 @@ from mindspeed_mm_train_profiler.tools.common import (
 MAX_DIFF_CHARS = 6000
 """All diffs of one result together; the copies on disk hold the rest."""
 MAX_WARNINGS = 20
+OUTCOMES = (AcceptedElicitation, DeclinedElicitation, CancelledElicitation)
 DEFAULTS = ProfileOptions()
 
 
@@ -125,8 +135,11 @@ def _said(answer: Any) -> bool | None:
     """The client's answer; None where nobody was asked (also from the terminal command)."""
     if answer is None:
         return None
-    if isinstance(answer, AcceptedElicitation):
-        return None if isinstance(answer.data, NotAsked) else bool(answer.data.confirm)
+    # in the older era the outcome is the resolver's own value, inside the one that the SDK makes of it
+    inner = getattr(answer, "data", None)
+    outcome = inner if isinstance(inner, OUTCOMES) else answer
+    if isinstance(outcome, AcceptedElicitation):
+        return None if isinstance(outcome.data, NotAsked) else bool(outcome.data.confirm)
     return False
 
 
@@ -159,7 +172,7 @@ async def ask(
     env: dict[str, str] | None = None,
     confirmed: bool | None = None,
     language: Literal["zh", "en"] | None = None,
-) -> Confirm | Elicit[Confirm]:
+) -> Any:
     """Ask the user, where the client can be asked and nobody has confirmed yet."""
     capabilities = context.client_capabilities
     elicitation = capabilities.elicitation if capabilities is not None else None
@@ -172,7 +185,13 @@ async def ask(
         return NotAsked()  # the tool itself says what is wrong
     spoken = resolve_language(language)
     table = confirmation.table(spoken, _rows(spoken, proposal))
-    return Elicit(wording.text(spoken, "build.question", table=table), Confirm)
+    question = wording.text(spoken, "build.question", table=table)
+    if (context.protocol_version or "") >= "2026-07-28":
+        return Elicit(question, Confirm)
+    try:  # sent from here, so that a client which advertises forms and cannot show them is not taken for a no
+        return await context.elicit(question, Confirm)
+    except (MCPError, ValueError):
+        return NotAsked()
 
 
 def build_config(

@@ -126,7 +126,7 @@ def verify_output(
             session=str(rank.session) if rank.session else None,
             state=rank.state,
             steps=rank.steps,
-            level=rank.record.level if rank.record else None,
+            level=rank.record.level.lower() if rank.record and rank.record.level else None,
             activities=rank.record.activities if rank.record else None,
             bytes=rank.bytes if rank.session else None,
             files=rank.files,

@@ -83,6 +83,7 @@ RELEASES = pytest.mark.parametrize("run", ["6.0.0", "7.0.0", "7.2.0", "26.1.0"],
 
 @RELEASES
 def test_a_trigger_is_followed_to_its_end(run: Run) -> None:
+    """SK-43."""
     record = run.trigger(steps=2)
     assert run.told(record) == ("waiting", [])
     run.look()

@@ -11,6 +11,7 @@ from mindspeed_mm_train_profiler.skill import wording
 
 
 def test_the_scripts_own_file_is_sourced_first(tmp_path: Path) -> None:
+    """SK-39."""
     own = tmp_path / "cann" / "set_env.sh"
     own.parent.mkdir()
     (own.parent / "version.cfg").write_text("version=[9.9.T1:9.9]\n", encoding="utf-8")
@@ -60,6 +61,7 @@ def modules(folder: Path, torch_npu: str) -> dict[str, str]:
 
 
 def test_versions_and_device_in_spite_of_banners(tmp_path: Path) -> None:
+    """SK-39."""
     found = probe.probe(sys.executable, modules(tmp_path, "__version__ = '2.7.1.post1'\n"))
     assert (found.torch, found.torch_npu, found.npu_available, found.device_count) == ("2.7.1", "2.7.1.post1", True, 8)
     assert found.error is None

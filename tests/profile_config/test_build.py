@@ -61,6 +61,7 @@ def copy_of(manifest: dict[str, Any], role: str) -> Path:
 
 @pytest.mark.parametrize("chain", ["tools_json", "msrun", "yaml", "fsdp2"])
 def test_a_chain_is_copied_proven_and_discarded(checkout: Checkout, chain: str) -> None:
+    """SK-06, SK-24, SK-25, SK-26, SK-28."""
     before = snapshot(checkout.root)
     manifest = build(checkout.scripts[chain], start_step=4, end_step=6, train_iters=9, level="level2")
     after = snapshot(checkout.root)
@@ -213,6 +214,7 @@ REFUSALS: dict[str, tuple[str, dict[str, Any]]] = {
 
 @pytest.mark.parametrize("case", REFUSALS)
 def test_refusals_write_nothing(checkout: Checkout, case: str, own_state: Path) -> None:
+    """SK-21."""
     code, options = REFUSALS[case]
     script = rewritten(checkout, lambda text: text.replace(MM_TOOL, MM_TOOL + '\nLOAD_PATH="/not/there"'))
     if case == "missing paths":
@@ -223,6 +225,7 @@ def test_refusals_write_nothing(checkout: Checkout, case: str, own_state: Path) 
 
 
 def test_dynamic_on_fsdp2_is_refused_and_on_megatron_built(checkout: Checkout) -> None:
+    """SK-42."""
     assert refused(checkout.scripts["fsdp2"], profile_type="dynamic").code == "dynamic_not_supported_fsdp2"
     manifest = build(checkout.scripts["tools_json"], profile_type="dynamic", ranks=[1])
     block = json.loads(copy_of(manifest, "tools_json").read_text(encoding="utf-8"))["profile"]
@@ -233,6 +236,7 @@ def test_dynamic_on_fsdp2_is_refused_and_on_megatron_built(checkout: Checkout) -
 
 
 def test_a_dynamic_path_must_be_an_unused_directory(checkout: Checkout, tmp_path: Path) -> None:
+    """SK-42."""
     file = tmp_path / "file"
     file.write_text("", encoding="utf-8")
     script = checkout.scripts["tools_json"]

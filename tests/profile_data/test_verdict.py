@@ -95,6 +95,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str, str]] = {
 
 @pytest.mark.parametrize("name", DAMAGES)
 def test_each_damage_has_its_one_code(name: str, tmp_path: Path, sessions: ModuleType) -> None:
+    """SK-40."""
     damage, code, word = DAMAGES[name]
     damage(sessions.write_session(tmp_path))
     assert codes(tmp_path) == (word, {code})

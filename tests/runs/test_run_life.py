@@ -66,6 +66,7 @@ def no_process_left(own_state: Path) -> Any:
 
 
 def test_a_good_run(tmp_path: Path) -> None:
+    """SK-29."""
     began = time.monotonic()
     run = begin(tmp_path, GOOD)
     assert time.monotonic() - began < 2

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from mcp import Client
-from mcp.types import ElicitResult
+from mcp.types import ElicitResult, ErrorData
 
 from mindspeed_mm_train_profiler.options import ProfileOptions
 from mindspeed_mm_train_profiler.server import build_server
@@ -72,6 +72,19 @@ async def test_the_clients_answer_decides(script: str, era: Any, answer: ElicitR
     assert result.structured_content is not None and result.structured_content["status"] == status
     assert asked and all("| 运行脚本 |" in message for message in asked)
     assert (files(script) == before) == (status == "declined")
+
+
+async def test_a_client_that_advertises_forms_and_fails_has_said_nothing(script: str) -> None:
+    before = files(script)
+
+    async def broken(context: Any, params: Any) -> ErrorData:
+        return ErrorData(code=-32601, message="Method not found")
+
+    async with Client(build_server(), mode="legacy", elicitation_callback=broken) as client:
+        result = await client.call_tool("build_config", {"script": script, "options": OPTIONS})
+    told = result.structured_content
+    assert told is not None and told["status"] == "needs_confirmation" and files(script) == before
+    assert told["next_step"]["tool"] == "build_config" and told["next_step"]["arguments"]["confirmed"] is True
 
 
 async def test_nobody_is_asked_where_the_call_itself_confirms_or_fails(script: str) -> None:

@@ -64,6 +64,7 @@ async def collect(call: Call, host: SimulatedHost, tmp_path: Path, **options: An
 
 
 async def test_unparsed_sessions_become_complete(call: Call, host: SimulatedHost, tmp_path: Path) -> None:
+    """SK-44."""
     run = await collect(call, host, tmp_path, analyse_flag=False, ranks=[0, 1])
     verdict = await call("verify_output", run_id=run)
     assert verdict["verdict"] == "unparsed"

@@ -1,6 +1,8 @@
 """verify_output and summarize_profile as a caller meets them."""
 
+import importlib.util
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -8,6 +10,17 @@ from mindspeed_mm_train_profiler import state
 from mindspeed_mm_train_profiler.errors import CodedError
 from mindspeed_mm_train_profiler.tools.summarize_profile import summarize_profile
 from mindspeed_mm_train_profiler.tools.verify_output import Asked, verify_output
+
+
+@pytest.fixture(scope="module")
+def sessions() -> ModuleType:
+    """The session writer of the room's own tests."""
+    file = Path(__file__).parent.parent / "profile_data" / "sessions.py"
+    spec = importlib.util.spec_from_file_location("profile_sessions", file)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def test_nothing_there(tmp_path: Path) -> None:
@@ -28,6 +41,7 @@ def test_every_problem_has_words(tmp_path: Path, language: str) -> None:
 
 
 def test_a_run_is_judged_by_its_own_request(tmp_path: Path) -> None:
+    """SK-40."""
     folder = state.private_folder(state.state_dir() / "runs" / "run-20260102-030405-abcdef")
     build = {"save_path": str(tmp_path / "never"), "expected": {"ranks": [0, 2], "steps": [3]}, "options": {}}
     state.write_json(folder / "run.json", {"created": 1.0})
@@ -48,3 +62,14 @@ def test_bad_arguments(arguments: dict[str, object], code: str) -> None:
     with pytest.raises(CodedError) as error:
         verify_output(**arguments)  # type: ignore[arg-type]
     assert error.value.code == code
+
+
+def test_the_report_names_place_settings_sketch_and_viewer(tmp_path: Path, sessions: ModuleType) -> None:
+    """SK-41."""
+    session = sessions.write_session(tmp_path)
+    found = verify_output(path=str(tmp_path))
+    assert found.verdict == "complete" and found.path == str(tmp_path)
+    assert (found.ranks[0].rank, found.ranks[0].level) == (0, "level1")
+    assert str(session) in found.tree and "ASCEND_PROFILER_OUTPUT/kernel_details.csv" in found.tree
+    assert found.viewer_hint and "MindStudio Insight" in found.viewer_hint and str(tmp_path) in found.viewer_hint
+    assert found.next_step is not None and found.next_step.tool == "summarize_profile"
