@@ -12,7 +12,14 @@ ProfileType = Literal["static", "dynamic"]
 Level = Literal["level0", "level1", "level2"]
 AicMetrics = Literal["PipeUtilization", "ArithmeticUtilization"]
 Acknowledgement = Literal[
-    "all_ranks", "long_window", "large_data", "missing_paths", "multi_node", "world_changes", "checkpoint_overwrite"
+    "all_ranks",
+    "long_window",
+    "large_data",
+    "missing_paths",
+    "multi_node",
+    "world_changes",
+    "checkpoint_overwrite",
+    "move_intervals",
 ]
 
 

@@ -159,6 +159,9 @@ def _script_changes(proposal: Proposal, places: dict[Path, Path]) -> list[dict[s
     if proposal.script_iters:
         value = plan.train_iters.value
         changes.append({"path": copy, "key": "--train-iters", "before": value, "after": proposal.options.train_iters})
+    for move in proposal.moves:
+        name = "--" + move.name.replace("_", "-")
+        changes.append({"path": copy, "key": name, "before": move.before, "after": move.after})
     return changes
 
 

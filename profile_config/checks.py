@@ -5,7 +5,7 @@ import os
 from mindspeed_mm_train_profiler.errors import CodedError, Note
 from mindspeed_mm_train_profiler.launch_script.plan import LaunchPlan
 from mindspeed_mm_train_profiler.options import ProfileOptions
-from mindspeed_mm_train_profiler.profile_config.schedule import Arguments, Window, inside
+from mindspeed_mm_train_profiler.profile_config.schedule import Arguments, Window
 
 LONG_WINDOW = 3
 """Two or three steps tell what a thousand do; the data grow with every one."""
@@ -96,17 +96,6 @@ def check_schedule(
         stop = next(i for i in range(seen.offset + 1, seen.offset + exit_interval + 1) if i % exit_interval == 0)
         if stop <= (seen.last or 0):
             raise CodedError("exit_interval_too_early", found=exit_interval, expected=f"> {seen.last}", stop=stop)
-    # an FSDP2 step's window begins with the saving and validation of the pass before it
-    shift = 1 if plan.engine == "fsdp2" else 0
-    shifted = Window(seen.steps, [i - shift for i in seen.iterations], seen.offset, seen.warmup, seen.needed)
-    saves = plan.save is not None
-    names = (("save_interval", saves), ("val_interval" if shift else "eval_interval", True))
-    for name, used in names:
-        hits = inside(arguments.integer(name), shifted) if used else []
-        if hits:
-            notes.append(
-                Note("interval_in_window", {"name": name, "value": arguments.integer(name), "iterations": hits})
-            )
 
 
 def _check_warmup(options: ProfileOptions, arguments: Arguments) -> None:

@@ -1,14 +1,15 @@
 """``prepare``: all checks and facts of a build, and the configuration copies in memory. Writes nothing."""
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from mindspeed_mm_train_profiler.errors import CodedError, Note
 from mindspeed_mm_train_profiler.launch_script.plan import ConfigLink, LaunchPlan, WorldChange
 from mindspeed_mm_train_profiler.options import ProfileOptions
-from mindspeed_mm_train_profiler.profile_config import checks, estimate, settings_block, world, yaml_nodes
+from mindspeed_mm_train_profiler.profile_config import checks, estimate, intervals, settings_block, world, yaml_nodes
+from mindspeed_mm_train_profiler.profile_config.edits import merged
 from mindspeed_mm_train_profiler.profile_config.proof import load
 from mindspeed_mm_train_profiler.profile_config.schedule import Arguments, Window, window
 from mindspeed_mm_train_profiler.trainer_files import read_config_bytes
@@ -41,6 +42,8 @@ class Proposal:
     unset: tuple[str, ...]
     script_iters: bool
     """The number of iterations stands in the script, and is set there."""
+    moves: list[intervals.Move]
+    """Intervals to change in the script."""
     estimate: dict[str, Any] | None
     notes: list[Note] = field(default_factory=list)
 
@@ -62,6 +65,12 @@ def prepare(plan: LaunchPlan, options: ProfileOptions) -> Proposal:
     configs, arguments, script_iters = _configs(plan, options, save, dynamic, notes)
     seen = window(plan, options, arguments)
     checks.check_schedule(plan, options, seen, arguments, notes)
+    moved = intervals.moves(plan, options, seen, arguments, notes)
+    if keyed := [move for move in moved if move.key]:
+        wanted = configs[0].wanted
+        for move in keyed:
+            wanted = merged(wanted, _nest(move.key, move.after))
+        configs[0] = replace(configs[0], wanted=wanted)
     checks.check_checkpoint(plan, options, notes)
     originals = {link.path for link in plan.chain} | {file.path for file in plan.files}
     neutralise = world.check(plan, options, originals, notes)
@@ -80,6 +89,7 @@ def prepare(plan: LaunchPlan, options: ProfileOptions) -> Proposal:
         neutralise=neutralise,
         unset=checks.disabling_variables(plan, notes),
         script_iters=script_iters,
+        moves=[move for move in moved if move.word is not None and not move.key],
         estimate=guess,
         notes=notes,
     )
@@ -131,8 +141,6 @@ def _nest(keys: tuple[str, ...], value: Any) -> dict[str, Any]:
 def _configs(
     plan: LaunchPlan, options: ProfileOptions, save: Path, dynamic: Path | None, notes: list[Note]
 ) -> tuple[list[ConfigEdit], Arguments, bool]:
-    from mindspeed_mm_train_profiler.profile_config.edits import merged
-
     files = []
     for link in plan.chain[1:]:
         data = read_config_bytes(link.path)

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mindspeed_mm_train_profiler.launch_script.plan import LaunchPlan
+from mindspeed_mm_train_profiler.launch_script.launcher import tail
+from mindspeed_mm_train_profiler.launch_script.plan import LaunchPlan, Word
 from mindspeed_mm_train_profiler.options import ProfileOptions
 
 TRACKER = "latest_checkpointed_iteration.txt"
@@ -52,33 +53,40 @@ class Arguments:
 
     def __init__(self, plan: LaunchPlan, loaded: Any) -> None:
         self.values: dict[str, Any] = {}
+        self.keys: dict[str, tuple[str, ...]] = {}
+        """Where a value stands in the YAML."""
+        self.words: dict[str, Word] = {}
+        """The word of the command line that is a value."""
         if plan.engine == "fsdp2":
             training = loaded.get("training") if isinstance(loaded, dict) else None
             self.values = dict(training) if isinstance(training, dict) else {}
+            self.keys = {str(name): ("training", str(name)) for name in self.values}
         elif isinstance(loaded, dict) and ("gpt_args" in loaded or "lora_args" in loaded):
             for section in ("gpt_args", "lora_args"):
-                self._flatten(loaded.get(section))
+                self._flatten(loaded.get(section), (section,))
         elif plan.call is not None:
-            self._command_line([word.text for word in plan.call.entry_args])
+            self._command_line(list(plan.call.entry_args))
 
-    def _flatten(self, section: Any) -> None:
+    def _flatten(self, section: Any, path: tuple[str, ...]) -> None:
         if isinstance(section, dict):
             for key, value in section.items():
                 if isinstance(value, dict):
-                    self._flatten(value)
+                    self._flatten(value, (*path, str(key)))
                 else:
-                    self.values[str(key).replace("-", "_")] = value
+                    name = str(key).replace("-", "_")
+                    self.values[name], self.keys[name] = value, (*path, str(key))
 
-    def _command_line(self, words: list[str]) -> None:
+    def _command_line(self, words: list[Word]) -> None:
         for index, word in enumerate(words):
-            if not word.startswith("--"):
+            if not word.text.startswith("--"):
                 continue
-            name, equals, value = word[2:].partition("=")
+            name, equals, value = word.text[2:].partition("=")
             key = name.replace("-", "_")
+            following = words[index + 1] if index + 1 < len(words) else None
             if equals:
-                self.values[key] = value
-            elif index + 1 < len(words) and not words[index + 1].startswith("--"):
-                self.values[key] = words[index + 1]
+                self.values[key], self.words[key] = value, tail(word, len(name) + 3)
+            elif following is not None and not following.text.startswith("--"):
+                self.values[key], self.words[key] = following.text, following
             else:
                 self.values[key] = True
 

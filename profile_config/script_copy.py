@@ -79,6 +79,9 @@ class ScriptCopy:
             if link.word is not None:
                 value = copy_text(self.plan, link.word.text, link.path, paths[link.path])
                 self._target(f"chain:{index}", link.word, value)
+        for move in self.proposal.moves:
+            if move.word is not None:
+                self._target(f"interval:{move.name}", move.word, str(move.after))
         iters = self.plan.train_iters
         if not self.proposal.script_iters:
             return

@@ -283,6 +283,43 @@ def test_what_ends_or_disturbs_the_run_is_told(checkout: Checkout) -> None:
     assert refused(script).params["needed"] == 101
 
 
+@pytest.mark.parametrize("spelling", ["--eval-interval 11", "--eval-interval=11", "--eval-interval $EVERY"])
+def test_intervals_move_out_of_the_window_on_request(checkout: Checkout, spelling: str) -> None:
+    script = rewritten(
+        checkout,
+        lambda text: text.replace("MM_ARGS=", "EVERY=11\nMM_ARGS=", 1).replace("--mm-tool", f"{spelling} --mm-tool"),
+    )
+    manifest = build(script, acknowledge=["missing_paths", "move_intervals"])
+    (change,) = [change for change in manifest["changes"] if change["key"] == "--eval-interval"]
+    assert change["before"] == 11 and change["after"] % 11
+    plan = read_launch(copy_of(manifest, "script"))
+    assert plan.call is not None
+    words = " ".join(word.text for word in plan.call.entry_args)
+    assert f"--eval-interval {change['after']}" in words or f"--eval-interval={change['after']}" in words
+    assert "interval_moved" in {note["code"] for note in manifest["notes"]}
+
+
+def test_intervals_in_a_yaml_move_in_its_copy(checkout: Checkout) -> None:
+    script = checkout.scripts["fsdp2"]
+    config = read_launch(script).chain[1].path
+    text = config.read_text(encoding="utf-8")
+    assert "val_interval" not in text
+    config.write_text(text.replace("training:\n", "training:\n  val_interval: 10\n", 1), encoding="utf-8")
+    assert "interval_in_window" in {note["code"] for note in build(script)["notes"]}
+    manifest = build(script, acknowledge=["missing_paths", "move_intervals"])
+    loaded = yaml.safe_load(copy_of(manifest, "yaml").read_text(encoding="utf-8"))
+    assert (
+        loaded["training"]["val_interval"] == 100
+        and yaml.safe_load(config.read_text())["training"]["val_interval"] == 10
+    )
+    assert {
+        "path": str(copy_of(manifest, "yaml")),
+        "key": "training.val_interval",
+        "before": 10,
+        "after": 100,
+    } in manifest["changes"]
+
+
 def test_disabling_variables_are_taken_from_the_launcher(checkout: Checkout) -> None:
     script = rewritten(checkout, lambda text: text.replace(MM_TOOL, "export PROFILING_MODE=false\n" + MM_TOOL))
     manifest = build(script)
