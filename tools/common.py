@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -19,7 +19,8 @@ from mindspeed_mm_train_profiler.skill import wording
 
 log = logging.getLogger("mindspeed_mm_train_profiler")
 
-Language = Annotated[Literal["zh", "en"] | None, Field(description="of the result")]
+Language = Literal["zh", "en"] | None
+"""Of the result; None: the server's."""
 
 
 class Remark(BaseModel):

@@ -25,6 +25,8 @@ def _inside(key: str, value: Any) -> Any:
 
 def _shorter(schema: dict[str, Any]) -> dict[str, Any]:
     found = {key: value for key, value in schema.items() if key != "title"}
+    if "$ref" in found and isinstance(found.get("default"), dict):
+        del found["default"]  # the model's fields tell their own
     options = found.get("anyOf")
     if options and "default" in found and found["default"] is None:
         del found["default"]
