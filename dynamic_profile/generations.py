@@ -5,6 +5,7 @@ v2.7.1-26.1.0: torch_npu/profiler/dynamic_profile.py, _dynamic_profiler/_dynamic
 _dynamic_profiler_monitor_shm.py (the template with its defaults).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -56,6 +57,16 @@ MARKS: tuple[tuple[str, str, Generation], ...] = (
 )
 
 
+# Newest first: a key that this generation's template has and the one before has not.
+TEMPLATE_MARKS: tuple[tuple[Literal["", "experimental_config"], str, Generation], ...] = (
+    ("", "async_mode", G26_1),
+    ("experimental_config", "mstx", G7_2),
+    ("experimental_config", "sys_interconnection", G7_1),
+    ("", "warmup", G7_0),
+    ("", "start_step", G6_0),
+)
+
+
 def generation(name: str | None) -> Generation:
     """The row for a release name ("7.2.0", "26.1.0", "master"); ``UNKNOWN`` for anything else.
 
@@ -64,6 +75,19 @@ def generation(name: str | None) -> Generation:
     if name is None:
         return UNKNOWN
     return TABLE.get(name) or ALIASES.get(name) or UNKNOWN
+
+
+def template_generation(config: Mapping[str, object]) -> Generation:
+    """The generation whose watcher wrote this file, by its keys (_dynamic_profiler_monitor_shm.py, JSON_DATA).
+
+    Generations with the same template are told as the oldest of them, which understands least.
+    """
+    experimental = config.get("experimental_config")
+    inner = experimental if isinstance(experimental, Mapping) else {}
+    for holder, key, row in TEMPLATE_MARKS:
+        if key in (config if holder == "" else inner):
+            return row
+    return UNKNOWN
 
 
 def installed_generation(package: Path) -> Generation:

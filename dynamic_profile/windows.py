@@ -11,7 +11,7 @@ import math
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -71,10 +71,12 @@ def trigger(
     step_s: float | None,
     train_log: str = "",
     last_step: int | None = None,
+    extra: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Write the window, or return the record of the same window where it is not over yet.
 
     ``current_step``: passes completed since the process began; ``step_s``: seconds of a step; both from the log.
+    ``extra``: kept in the record as it is.
     Errors: ``dynamic_watcher_absent``, ``dynamic_segment_foreign``, ``dynamic_running``, ``dynamic_step_unknown``,
     ``dynamic_start_too_near``, ``dynamic_past_end``, ``dynamic_clock_ahead``, ``dynamic_config_invalid``,
     ``dynamic_busy``.
@@ -110,6 +112,7 @@ def trigger(
             "offsets": logs.sizes(config_dir),
             "text": text,
             "mtime": None,
+            **(extra or {}),
         }
         # the record first: a crash between the two leaves a window that is told as not seen, not one unknown
         record["mtime"] = _next_second(config_dir / follow.FILE, born, records)

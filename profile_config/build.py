@@ -199,6 +199,7 @@ def _manifest(
         "options": options.model_dump(mode="json"),
         "expected": proposal.expected,
         "window": {"first_iteration": seen.first, "last_iteration": seen.last} if seen.iterations else None,
+        "offset": seen.offset,
         "train_iters": options.train_iters if not _iters_kept(proposal) else plan.train_iters.value,
         "nproc_per_node": plan.nproc_per_node,
         "nnodes": plan.nnodes,

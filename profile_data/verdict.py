@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from mindspeed_mm_train_profiler.errors import CodedError
-from mindspeed_mm_train_profiler.profile_data import layout
+from mindspeed_mm_train_profiler.profile_data import layout, opened
 from mindspeed_mm_train_profiler.profile_data.foretell import parsing_obstacles
 from mindspeed_mm_train_profiler.profile_data.outputs import Outputs, inspect_outputs
 from mindspeed_mm_train_profiler.profile_data.problems import Problem
@@ -48,6 +48,8 @@ class Expectation:
     analyse_flag: bool | None = None
     world_size: int | None = None
     since: float | None = None
+    windows: list[opened.Window] | None = None
+    """Of a dynamic run: what was opened; then a rank may have several sessions."""
 
 
 @dataclass(slots=True)
@@ -102,7 +104,10 @@ def verify(path: Path, expected: Expectation | None = None, *, deep: bool = Fals
             fresh.append((session, record))
     world = wanted.world_size or _world_size(record for _, record in fresh)
     verdict.ranks = [_judge(session, record, wanted, world, deep=deep) for session, record in fresh]
-    _duplicates(verdict)
+    if wanted.windows is not None:
+        opened.match(verdict, wanted.windows)
+    else:
+        _duplicates(verdict)
     present = {rank.rank for rank in verdict.ranks}
     for number in wanted.ranks or ():
         if number not in present:

@@ -108,6 +108,7 @@ class DynamicProfiler:
         if self._folder.is_file():
             self._messages.error(f"The path '{self._folder}' is invalid, and profiler will not be enabled.")
             return
+        self._accepted = int(time.time())  # before the first line of the log, as _dynamic_profiler_monitor.py does
         self._log = Log(self._folder, self._place.rank, monitor=False)
         base = self._switches.shm or (
             Path(self._switches.home) / "shm" if self._switches.home else tempfile.gettempdir()
@@ -130,7 +131,6 @@ class DynamicProfiler:
             self._log("INFO", f"Rank {rank} shared memory is connected.")
             self._log("INFO", f"Rank {rank} no need to create process.")
         self._memory = memory
-        self._accepted = int(time.time())
 
     def step(self) -> None:
         if self._memory is None:

@@ -12,6 +12,7 @@ from mindspeed_mm_train_profiler.tools import (
     poll_status,
     stop_training,
     summarize_profile,
+    trigger_dynamic,
     verify_output,
 )
 from mindspeed_mm_train_profiler.tools.common import ToolSpec
@@ -23,6 +24,7 @@ ALL: tuple[ToolSpec, ...] = (
     build_config.TOOL,
     launch_training.TOOL,
     poll_status.TOOL,
+    trigger_dynamic.TOOL,
     stop_training.TOOL,
     verify_output.TOOL,
     parse_offline.TOOL,

@@ -43,6 +43,19 @@ class ParseProgress(BaseModel):
     sessions: list[SessionParsed] = Field(default_factory=list)
 
 
+class WindowOpened(BaseModel):
+    """A window of a dynamic run; steps are the watcher's own counter."""
+
+    trigger_id: str
+    state: str
+    start_step: int
+    steps: int
+    ranks: list[int] | None = None
+    started_at_step: int | None = None
+    stopped_at_step: int | None = None
+    reason: str | None = None
+
+
 class Finding(BaseModel):
     code: str
     rank: int | None = None
@@ -74,6 +87,7 @@ class PollStatusResult(Result):
     omitted_bytes: int = Field(0, description="log bytes before the lines shown, left out")
     sessions_seen: list[str] = Field(default_factory=list)
     diagnosis: list[Finding] = Field(default_factory=list)
+    triggers: list[WindowOpened] | None = Field(None, description="of a dynamic run, oldest first")
     parse: ParseProgress | None = Field(None, description="of an offline parse")
 
     def body(self, language: wording.Language) -> Iterable[str]:
@@ -89,6 +103,10 @@ class PollStatusResult(Result):
                 last=self.window.last_iteration,
                 seen=len(self.sessions_seen),
             )
+        for opened in self.triggers or ():
+            yield f"{opened.trigger_id}: {opened.state}, start_step {opened.start_step}, steps {opened.steps}"
+            if opened.reason:
+                yield f"  {opened.reason}"
         for row in self.parse.sessions[:16] if self.parse else ():
             yield f"rank {row.rank}: {row.state} {row.session}"
         for item in self.diagnosis:
@@ -113,9 +131,10 @@ async def poll_status(
     from mindspeed_mm_train_profiler.runs import folder as folders
     from mindspeed_mm_train_profiler.runs import poll
 
+    spoken = resolve_language(language)
     folder = folders.find(run_id)
     if run_id.startswith("parse-"):
-        return await _parse_job(folder, cursor, wait_s, log_lines, resolve_language(language), context)
+        return await _parse_job(folder, cursor, wait_s, log_lines, spoken, context)
     facts = await anyio.to_thread.run_sync(poll.poll, folder, cursor, log_lines)
     deadline = time.monotonic() + wait_s
     first, told = facts, -1
@@ -126,7 +145,22 @@ async def poll_status(
         if context is not None and iteration is not None and iteration > told:
             told = iteration
             await context.report_progress(iteration, facts["train_iters"], f"{facts['phase']}: {iteration}")
-    return result(resolve_language(language), facts)
+    windows = await anyio.to_thread.run_sync(_windows, folder, spoken)
+    return result(spoken, facts, windows)
+
+
+def _windows(folder: "RunFolder", spoken: wording.Language) -> list[WindowOpened] | None:
+    from mindspeed_mm_train_profiler.runs import triggers
+
+    if triggers.config_dir(folder) is None:
+        return None
+    return [
+        WindowOpened(
+            **{name: row[name] for name in WindowOpened.model_fields if name in row},
+            reason=wording.note_message(spoken, row["reasons"][0]) if row["reasons"] else None,
+        )
+        for row in triggers.rows(folder)[-20:]
+    ]
 
 
 async def _parse_job(
@@ -173,7 +207,9 @@ def _parse_finding(item: dict[str, Any], spoken: wording.Language) -> Finding:
 RENDERED = {"ok", "summary", "warnings", "next_step", "diagnosis"}
 
 
-def result(spoken: wording.Language, facts: dict[str, Any]) -> PollStatusResult:
+def result(
+    spoken: wording.Language, facts: dict[str, Any], windows: list[WindowOpened] | None = None
+) -> PollStatusResult:
     """The facts in the asked language."""
     findings = [
         Finding(
@@ -194,11 +230,18 @@ def result(spoken: wording.Language, facts: dict[str, Any]) -> PollStatusResult:
         ok=state not in {"failed", "lost"},
         summary=wording.text(spoken, f"poll.state.{state}", run_id=facts["run_id"], phase=facts["phase"], code=code),
         diagnosis=findings,
-        next_step=_next(spoken, facts),
+        triggers=windows,
+        next_step=_next(spoken, facts, windows),
     )
 
 
-def _next(spoken: wording.Language, facts: dict[str, Any]) -> NextStep | None:
+def _next(
+    spoken: wording.Language, facts: dict[str, Any], windows: list[WindowOpened] | None = None
+) -> NextStep | None:
+    if windows == [] and facts["phase"] == "training":
+        return NextStep(
+            tool="trigger_dynamic", arguments={"run_id": facts["run_id"]}, why=wording.text(spoken, "poll.next.trigger")
+        )
     if facts["state"] in {"starting", "running"}:
         arguments = {"run_id": facts["run_id"], "cursor": facts["cursor"], "wait_s": 15}
         return NextStep(tool="poll_status", arguments=arguments, why=wording.text(spoken, "poll.next.wait"))

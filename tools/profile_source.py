@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from mindspeed_mm_train_profiler.errors import CodedError
-from mindspeed_mm_train_profiler.profile_data import Expectation
+from mindspeed_mm_train_profiler.profile_data import Expectation, opened
 from mindspeed_mm_train_profiler.tools.common import argument_path
 
 
@@ -18,7 +18,26 @@ def locate(run_id: str | None, path: str | None) -> tuple[Path, Expectation]:
     manifest = _manifest(str(run_id))
     if not isinstance(manifest.get("save_path"), str):
         raise CodedError("run_unknown_here", found=run_id)
-    return Path(manifest["save_path"]), _expectation(manifest)
+    expectation = _expectation(manifest)
+    if manifest.get("dynamic_config_path"):
+        expectation.windows, expectation.ranks = _windows(str(run_id)), None
+    return Path(manifest["save_path"]), expectation
+
+
+def _windows(run_id: str) -> list[opened.Window]:
+    """What was opened in a dynamic run and was not ignored."""
+    from mindspeed_mm_train_profiler.runs import folder as folders
+    from mindspeed_mm_train_profiler.runs import triggers
+
+    found = []
+    for row in triggers.rows(folders.find(run_id)):
+        first, last = row["started_at_step"], row["stopped_at_step"]
+        if row["state"] in ("running", "stopped"):
+            steps = (
+                list(range(first, last if last is not None else first + row["steps"])) if first is not None else None
+            )
+            found.append(opened.Window(row["ranks"], steps))
+    return found
 
 
 def seconds(value: object) -> float | None:

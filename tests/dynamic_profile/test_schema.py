@@ -66,3 +66,25 @@ def test_installed_generation(tmp_path: Path) -> None:
     for branch, name in names.items():
         wanted = "26.1.0" if branch == "master" else branch.split("-")[1]
         assert name == ("7.3.0" if wanted == "26.0.0" else wanted), branch
+
+
+@pytest.mark.parametrize(
+    ("release", "told"),
+    [
+        ("6.0.0", "6.0.0"),
+        ("7.0.0", "7.0.0"),
+        ("7.1.0", "7.1.0"),
+        ("7.2.0", "7.2.0"),
+        ("7.3.0", "7.2.0"),
+        ("26.0.0", "7.2.0"),
+        ("26.1.0", "26.1.0"),
+    ],
+)
+def test_the_watchers_own_file_tells_the_generation(release: str, told: str) -> None:
+    """Those with the same template are told as the oldest of them."""
+    from mindspeed_mm_train_profiler.simulator import generations as simulated
+    from mindspeed_mm_train_profiler.simulator import watch_config
+
+    template = watch_config.template(simulated.generation(release))
+    assert generations.template_generation(template).name == told
+    assert generations.template_generation({"anything": 1}).name == "unknown"

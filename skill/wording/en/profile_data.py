@@ -123,4 +123,10 @@ TEXTS: dict[str, str] = {
     "parse.state.failed": "{parse_id} did not get good results for every session ({done}/{total} tried).",
     "parse.state.stopped": "{parse_id} was stopped ({done}/{total}).",
     "parse.state.lost": "{parse_id} is lost ({done}/{total}): its supervisor is gone. Start it again.",
+    "window_never_opened.message": "No window was opened in this dynamic run: {looked}",
+    "window_never_opened.hint": "While a run goes on, trigger_dynamic opens one.",
+    "window_missing.message": "A window was opened and left no session: {looked}",
+    "window_missing.hint": "The training ended inside the window, or the disk was full; see the training log.",
+    "window_unasked.message": "A session that none of the windows explains: {looked}",
+    "window_unasked.hint": "Somebody edited profiler_config.json by hand, or it belongs to another run.",
 }

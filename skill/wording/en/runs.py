@@ -44,4 +44,5 @@ TEXTS: dict[str, str] = {
     "shared_memory_present.hint": "If its job is dead, remove it before the launch: a new job of the same hour attaches to it and never triggers.",
     "umask_open.message": "The umask is {umask}: files are writable by others; older torch_npu refuses to parse such data.",
     "umask_open.hint": "umask 0027",
+    "poll.next.trigger": "The training runs and watches: open a window when it is warm.",
 }

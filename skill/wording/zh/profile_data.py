@@ -123,4 +123,10 @@ TEXTS: dict[str, str] = {
     "parse.state.failed": "{parse_id} 未能让每份采集数据都得到完好的结果（已尝试 {done}/{total}）。",
     "parse.state.stopped": "{parse_id} 已被停止（{done}/{total}）。",
     "parse.state.lost": "{parse_id} 已丢失（{done}/{total}）：监管进程已不在，请重新启动。",
+    "window_never_opened.message": "该动态运行没有打开过采集窗口：{looked}",
+    "window_never_opened.hint": "运行期间可用 trigger_dynamic 打开。",
+    "window_missing.message": "窗口已打开，但没有留下采集数据：{looked}",
+    "window_missing.hint": "训练在窗口内结束，或磁盘已满；请查看训练日志。",
+    "window_unasked.message": "没有窗口能对应这份采集数据：{looked}",
+    "window_unasked.hint": "可能有人手工修改了 profiler_config.json，或它属于另一次运行。",
 }

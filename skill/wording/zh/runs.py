@@ -44,4 +44,5 @@ TEXTS: dict[str, str] = {
     "shared_memory_present.hint": "若所属任务已结束，请在启动前删除：同一小时内的新任务会附着其上而无法触发。",
     "umask_open.message": "当前 umask 为 {umask}：文件可被他人写入；较旧的 torch_npu 会拒绝解析这类数据。",
     "umask_open.hint": "umask 0027",
+    "poll.next.trigger": "训练正在运行并监听：预热后即可打开采集窗口。",
 }
