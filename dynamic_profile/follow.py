@@ -131,6 +131,8 @@ def _ignored(
         data, stamp = file.read_bytes(), int(file.stat().st_mtime)
     except OSError:
         return [Note("dynamic_ignored_file_gone", {"path": str(file)})]
+    if called := logs.CALL_FAILED.search(train_log):  # torch_npu catches it; the training goes on without a profile
+        return [Note("dynamic_ignored_call_failed", {"call": called[1], "text": called[2][:200]})]
     if not progress.accepted:
         return _never_taken(config_dir, record, data, stamp)
     if not data.strip():

@@ -17,10 +17,11 @@ NOT_LISTED = re.compile(r"not in valid rank_list")
 PARSE_OFF = re.compile(r"profiler data analyse will be closed")
 LOADED = re.compile(r"load json success")
 TOO_LARGE = re.compile(r"cfg bytes size over (\d+) bytes")
-FAILED = re.compile(r"load json failed, (.*?) has occur")
+FAILED = re.compile(r"load json failed, *([^\n]*?)(?: has occur!?)?(?:\n|$)")  # the error may have lines of its own
 WATCHES = re.compile(r"[Mm]onitor process has been created by rank")
 ATTACHED = re.compile(r"no need to create process")
 LATE = re.compile(r"config is not effective\. The start_step=(-?\d+), current_step=(\d+)")
+CALL_FAILED = re.compile(r"Call (step|init|start) failed\. Exception: ([^\n]*)")
 CUT = re.compile(r"Profiler stop when process exit")
 
 

@@ -17,7 +17,8 @@ COUNTER = struct.Struct("<q")
 
 def make_barrier(ranks: int) -> str:
     """A fresh barrier for ``ranks`` processes: its path."""
-    handle, path = tempfile.mkstemp(prefix="simulated-npu-barrier-")
+    home = os.environ.get("SIMULATED_NPU_HOME")  # goes with the host where a killed launcher leaves it behind
+    handle, path = tempfile.mkstemp(prefix="simulated-npu-barrier-", dir=home or None)
     with os.fdopen(handle, "wb") as file:
         file.write(bytes(COUNTER.size * ranks))
     return path

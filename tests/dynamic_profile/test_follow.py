@@ -194,3 +194,22 @@ def test_worker_that_is_not_watching_yet(run: Run) -> None:
         run.trigger()
     log.unlink()
     assert run.trigger()["state"] == "waiting"
+
+
+def test_an_error_of_several_lines_is_a_failed_load() -> None:
+    """torch_npu's own exceptions end in a second line with a code."""
+    line = (
+        "Dynamic profiler process load json failed, Failed to read the file: /a/b.json\n[ERROR] ERR04009 has occur!\n"
+    )
+    found = logs.FAILED.search(line)
+    assert found and found[1] == "Failed to read the file: /a/b.json"
+    short = logs.FAILED.search("Dynamic profiler process load json failed, Expecting value: line 1 has occur!\n")
+    assert short and short[1] == "Expecting value: line 1"
+
+
+def test_a_profiler_that_fails_in_the_training_is_told(run: Run) -> None:
+    record = run.trigger(steps=1)
+    run.look()
+    log = "2026-01-01 00:00:00 [ERROR] [7] profiler.py: Call step failed. Exception: no device\n iteration 4/9\n"
+    state, codes = run.told(record, train_log=log)
+    assert (state, codes) == ("ignored", ["dynamic_ignored_call_failed"])

@@ -5,12 +5,9 @@ Wants ``MINDSPEED_MM_ROOT``, ``TORCH_NPU_ROOT``, ``PROFILER_SHARED`` (launcher s
 CPU) and ``REAL_STACK_PYTHON``, an interpreter with torch (CPU), PyYAML and pydantic; skips, saying so, without one.
 """
 
-import os
-import shutil
-import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -35,55 +32,10 @@ CHAINS = {
 }
 
 
-@pytest.fixture
-def checkout(mindspeed_mm_root: Path, tmp_path: Path) -> Path:
-    """A copy to work in: copies of scripts are written beside the originals."""
-    copy = tmp_path / "MindSpeed-MM"
-    shutil.copytree(mindspeed_mm_root, copy, ignore=shutil.ignore_patterns(".git", "*.png", "*.gif", "*.pdf"))
-    return copy
-
-
-@pytest.fixture
-def host(torch_npu_root: Path, profiler_shared: Path, tmp_path: Path) -> Iterator[dict[str, str]]:
-    """An environment in which torchrun starts the real stack and npu-smi prints eight idle cards."""
-    python = os.environ.get("REAL_STACK_PYTHON")
-    if (
-        not python
-        or subprocess.run([python, "-c", "import torch, yaml, pydantic"], capture_output=True, timeout=60).returncode
-    ):
-        pytest.skip("REAL_STACK_PYTHON is not an interpreter with torch, PyYAML and pydantic")
-    tools = profiler_shared / "tools"
-    shims = tmp_path / "shims"
-    shims.mkdir()
-    for name in ("python", "python3"):
-        (shims / name).symlink_to(python)  # the training's python
-    cann = tmp_path / "cann"
-    cann.mkdir()
-    (cann / "set_env.sh").write_text("export ASCEND_TOOLKIT_HOME=/nowhere\n", encoding="utf-8")
-    path = [str(tools / "real_launch"), str(tools / "npu_env" / "bin"), str(shims), os.environ["PATH"]]
-    yield {
-        **os.environ,
-        "PATH": os.pathsep.join(path),
-        "PYTHONPATH": str(tools / "npu_env" / "site"),
-        "REAL_STACK_TORCH_NPU": str(torch_npu_root),
-        "REAL_STACK_PYTHON": python,
-        "REAL_STACK_MS": "60",
-    }
-
-
-def provide(detected: dict[str, Any]) -> None:
-    """Make what the example names and does not ship: weights and data, as empty folders and files."""
-    for missing in detected["missing_paths"]:
-        path = Path(missing["path"])
-        if path.suffix in {".json", ".jsonl", ".list", ".txt", ".csv", ".pt", ".safetensors"}:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text("[]", encoding="utf-8")
-        else:
-            path.mkdir(parents=True, exist_ok=True)
-
-
 @pytest.mark.parametrize("chain", CHAINS)
-async def test_a_real_example_end_to_end(chain: str, checkout: Path, host: dict[str, str], own_state: Path) -> None:
+async def test_a_real_example_end_to_end(
+    chain: str, checkout: Path, host: dict[str, str], own_state: Path, provide: Callable[[dict[str, Any]], None]
+) -> None:
     engine, config_kind, candidates = CHAINS[chain]
     script = next((checkout / name for name in candidates if (checkout / name).exists()), None)
     if script is None:

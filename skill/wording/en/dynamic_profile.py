@@ -46,4 +46,5 @@ TEXTS: dict[str, str] = {
     "trigger.next.waiting": "torch_npu looks at the file every two seconds, or once a step.",
     "trigger.next.running": "The window is open.",
     "trigger.next.stopped": "Judge what it left; parsing is usually off in dynamic windows.",
+    "dynamic_ignored_call_failed.message": "Ignored: torch_npu's dynamic profiler failed in {call}: {text}",
 }

@@ -46,4 +46,5 @@ TEXTS: dict[str, str] = {
     "trigger.next.waiting": "torch_npu 每两秒或每个 step 查看一次该文件。",
     "trigger.next.running": "窗口已打开。",
     "trigger.next.stopped": "检查采集结果；动态窗口通常不做在线解析。",
+    "dynamic_ignored_call_failed.message": "已忽略：torch_npu 的动态采集在 {call} 中失败：{text}",
 }
