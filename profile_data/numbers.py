@@ -10,11 +10,13 @@ import csv
 import math
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from mindspeed_mm_train_profiler.profile_data import layout
+from mindspeed_mm_train_profiler.profile_data.communication import Communication, communication
 from mindspeed_mm_train_profiler.profile_data.loadable import open_db
 from mindspeed_mm_train_profiler.profile_data.outputs import DB_NAME
 from mindspeed_mm_train_profiler.profile_data.problems import Problem
@@ -22,6 +24,7 @@ from mindspeed_mm_train_profiler.profile_data.record import read_record
 
 # kernel_details.csv lists communication (older releases: HCCL) beside the compute kernels; its time is in the steps
 COMMUNICATION_CORES = frozenset({"COMMUNICATION", "HCCL"})
+BRIEF_BYTES = 16 * 2**20
 STEP_FIELDS = {
     "compute_us": ("Computing", "computing"),
     "communication_us": ("Communication", "communication"),
@@ -51,6 +54,7 @@ class Operator:
     count: int
     total_us: float
     share: float | None = None
+    shapes: str | None = None
 
 
 @dataclass(slots=True)
@@ -64,6 +68,7 @@ class SessionNumbers:
     kernel_source: str | None = None
     memory_peak_mb: float | None = None
     memory_source: str | None = None
+    communication: Communication | None = None
     problems: list[Problem] = field(default_factory=list)
 
 
@@ -76,8 +81,11 @@ def number(cell: object) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def session_numbers(session: Path, *, top: int = 10) -> SessionNumbers:
-    """Numbers of one session; what cannot be read is named in ``problems`` and left out."""
+def session_numbers(session: Path, *, top: int | None = 10, shapes: bool = False) -> SessionNumbers:
+    """Numbers of one session; what cannot be read is named in ``problems`` and left out.
+
+    ``top`` None: all operators; ``shapes``: operators of one name apart by their input shapes.
+    """
     found = SessionNumbers(session, read_record(session).rank)
     folder = session / layout.OUTPUT
     database = None
@@ -85,9 +93,10 @@ def session_numbers(session: Path, *, top: int = 10) -> SessionNumbers:
         database = next((folder / e.name for e in layout.entries(folder) if DB_NAME.match(e.name)), None)
     except OSError:
         return found
+    kernels_csv, kernels_db = partial(_kernels_csv, shapes=shapes), partial(_kernels_db, shapes=shapes)
     for text, db, from_text, from_db in (
         ("step_trace_time.csv", folder / "analysis.db", _steps_csv, _steps_db),
-        ("kernel_details.csv", database, _kernels_csv, _kernels_db),
+        ("kernel_details.csv", database, kernels_csv, kernels_db),
         ("memory_record.csv", database, _memory_csv, _memory_db),
     ):
         path = folder / text
@@ -98,11 +107,37 @@ def session_numbers(session: Path, *, top: int = 10) -> SessionNumbers:
                 from_db(db, found)
         except (OSError, csv.Error, sqlite3.Error, UnicodeError, ValueError) as error:
             found.problems.append(Problem("number_unreadable", looked=f"{path}: {error}", remark=True))
+    try:
+        found.communication = communication(folder)
+    except (OSError, sqlite3.Error, ValueError, AttributeError) as error:
+        found.problems.append(Problem("number_unreadable", looked=f"{folder}/communication: {error}", remark=True))
     _shares(found, top)
     return found
 
 
-def _shares(found: SessionNumbers, top: int) -> None:
+def brief_numbers(session: Path, *, top: int = 5) -> SessionNumbers:
+    """Steps, and operators by type from torch_npu's own statistic: small files only, whatever the profile's size."""
+    found = SessionNumbers(session, read_record(session).rank)
+    folder = session / layout.OUTPUT
+    steps, database, statistic = folder / "step_trace_time.csv", folder / "analysis.db", folder / "op_statistic.csv"
+    with suppress(OSError, csv.Error, sqlite3.Error, UnicodeError, ValueError):
+        if steps.is_file():
+            _steps_csv(steps, found)
+        elif database.is_file():
+            _steps_db(database, found)
+    with suppress(OSError, csv.Error, UnicodeError, ValueError):
+        if statistic.is_file() and statistic.stat().st_size <= BRIEF_BYTES:
+            groups: dict[Group, list[float]] = {}
+            for kind, core, count, total in _rows(statistic, "OP Type", "Core Type", "Count", "Total Time(us)"):
+                us = number(total)
+                if us is not None and core not in COMMUNICATION_CORES:
+                    groups[kind, kind, core, ""] = [number(count) or 0.0, us]
+            _add_operators(groups, statistic, found)
+    _shares(found, top)
+    return found
+
+
+def _shares(found: SessionNumbers, top: int | None) -> None:
     total = found.kernel_total_us
     if total:
         cores: dict[str, float] = {}
@@ -145,41 +180,47 @@ def _steps_db(path: Path, found: SessionNumbers) -> None:
         found.steps.append(StepNumbers(None if value is None else int(value), values, str(path)))
 
 
-def _add_operators(groups: dict[tuple[str, str, str], list[float]], path: Path, found: SessionNumbers) -> None:
+Group = tuple[str, str, str, str]
+"""Name, type, core, input shapes (empty where they are not asked for)."""
+
+
+def _add_operators(groups: dict[Group, list[float]], path: Path, found: SessionNumbers) -> None:
     found.operators = [
-        Operator(name, kind or None, core or None, int(count), total)
-        for (name, kind, core), (count, total) in groups.items()
+        Operator(name, kind or None, core or None, int(count), total, shapes=shapes or None)
+        for (name, kind, core, shapes), (count, total) in groups.items()
     ]
     found.kernel_source = str(path)
     found.kernel_total_us = sum(group[1] for group in groups.values()) if groups else None
 
 
-def _kernels_csv(path: Path, found: SessionNumbers) -> None:
-    groups: dict[tuple[str, str, str], list[float]] = {}
-    for name, kind, core, duration in _rows(path, "Name", "Type", "Accelerator Core", "Duration(us)"):
+def _kernels_csv(path: Path, found: SessionNumbers, *, shapes: bool) -> None:
+    groups: dict[Group, list[float]] = {}
+    wanted = ("Name", "Type", "Accelerator Core", "Duration(us)", *(["Input Shapes"] if shapes else []))
+    for name, kind, core, duration, *shape in _rows(path, *wanted):
         us = number(duration)
         if us is None or core in COMMUNICATION_CORES:
             continue
-        group = groups.get((name, kind, core))
+        key = (name, kind, core, shape[0].replace('"', "") if shape else "")
+        group = groups.get(key)
         if group is None:
-            groups[name, kind, core] = [1, us]
+            groups[key] = [1, us]
         else:
             group[0] += 1
             group[1] += us
     _add_operators(groups, path, found)
 
 
-KERNELS = """select n.value, o.value, c.value, count(*), sum(t.endNs - t.startNs) / 1000.0
+KERNELS = """select n.value, o.value, c.value, {shapes}, count(*), sum(t.endNs - t.startNs) / 1000.0
 from COMPUTE_TASK_INFO k join TASK t on t.globalTaskId = k.globalTaskId
 left join STRING_IDS n on n.id = k.name left join STRING_IDS o on o.id = k.opType
-left join STRING_IDS c on c.id = k.taskType group by 1, 2, 3"""
+left join STRING_IDS c on c.id = k.taskType left join STRING_IDS s on s.id = k.inputShapes group by 1, 2, 3, 4"""
 
 
-def _kernels_db(path: Path, found: SessionNumbers) -> None:
-    groups: dict[tuple[str, str, str], list[float]] = {}
+def _kernels_db(path: Path, found: SessionNumbers, *, shapes: bool) -> None:
+    groups: dict[Group, list[float]] = {}
     with closing(open_db(path)) as db:
-        for name, kind, core, count, total in db.execute(KERNELS):
-            groups[str(name), kind or "", core or ""] = [count, total]
+        for name, kind, core, shape, count, total in db.execute(KERNELS.format(shapes="s.value" if shapes else "''")):
+            groups[str(name), kind or "", core or "", str(shape or "").replace('"', "")] = [count, total]
     _add_operators(groups, path, found)
 
 

@@ -4,6 +4,7 @@ from mindspeed_mm_train_profiler.tools import (
     build_config,
     check_env,
     choose_options,
+    compare_profiles,
     detect_engine,
     discard_copies,
     launch_training,
@@ -29,6 +30,7 @@ ALL: tuple[ToolSpec, ...] = (
     verify_output.TOOL,
     parse_offline.TOOL,
     summarize_profile.TOOL,
+    compare_profiles.TOOL,
     list_runs.TOOL,
     discard_copies.TOOL,
 )

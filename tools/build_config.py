@@ -277,9 +277,9 @@ TOOL = ToolSpec(
     name="build_config",
     title="Build profiling copies",
     description=(
-        "Show the confirmation table for one collection and, once confirmed, write timestamped copies of the launch "
-        "script and its configuration with profiling switched on. Originals are never changed; every copy is proven by "
-        "reloading it as the trainer does. Without confirmed=true (or the client's own answer) nothing is written."
+        "Show the confirmation table for one collection and, once confirmed, write timestamped copies of script and "
+        "configuration with profiling on, each proven by reloading it as the trainer does; originals never change. "
+        "Without confirmed=true (or the client's own answer) nothing is written."
     ),
     function=build_config,
     read_only=False,

@@ -36,4 +36,11 @@ def _shorter(schema: dict[str, Any]) -> dict[str, Any]:
             found = {**{key: value for key, value in rest[0].items() if key != "title"}, **found}
         else:
             found["anyOf"] = rest
+    if "enum" in found or "const" in found:
+        found.pop("type", None)  # the values tell it
+    if isinstance(found.get("additionalProperties"), bool):
+        del found["additionalProperties"]  # an unknown name is refused with that name by the function's own types
+    if found.get("minimum") in (0, 1):
+        del found["minimum"]  # counts and times
+    found.pop("maxLength", None)
     return found

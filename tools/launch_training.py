@@ -104,9 +104,8 @@ def _result(spoken: wording.Language, folder: object, *, already: bool, notes: l
 TOOL = ToolSpec(
     name="launch_training",
     title="Launch the training copy",
-    description="Start the copy of a build under a supervisor that outlives this server; returns within two seconds. "
-    "Repeating the call never starts a second training. Refusals (busy NPU, port, disk, changed files) name a code; "
-    "override takes such codes.",
+    description="Start the copy of a build under a supervisor that outlives this server. Repeating never starts a "
+    "second training. Refusals (busy NPU, port, disk, changed files) name a code; override takes such codes.",
     function=launch_training,
     read_only=False,
     destructive=True,

@@ -1,13 +1,20 @@
-"""summarize_profile: what was measured, from the results that torch_npu wrote."""
+"""summarize_profile: what was measured, from the results that torch_npu wrote, and a report to look at."""
 
-from collections.abc import Iterable
-from typing import Annotated
+import base64
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, PrivateAttr
 
-from mindspeed_mm_train_profiler.errors import CodedError
+from mindspeed_mm_train_profiler.errors import CodedError, Note
 from mindspeed_mm_train_profiler.skill import wording
 from mindspeed_mm_train_profiler.tools.common import Language, Result, ToolSpec, remarks, resolve_language
+
+MAX_STEPS = 24
+MAX_RANKS = 16
+MAX_KINDS = 12
+"""Rows of one result; what is left out is counted in ``omitted`` and stands in the report."""
 
 
 class StepRow(BaseModel):
@@ -21,7 +28,6 @@ class StepRow(BaseModel):
     overlapped_us: float | None
     free_us: float | None
     bubble_us: float | None
-    source: str
 
 
 class OperatorRow(BaseModel):
@@ -34,17 +40,54 @@ class OperatorRow(BaseModel):
     count: int
     total_us: float
     share: float | None
-    source: str | None
+
+
+class CollectiveRow(BaseModel):
+    """Communication operators of one kind. ``wait_us``: waiting for other ranks."""
+
+    rank: int | None
+    name: str
+    count: int
+    elapsed_us: float
+    wait_us: float
+
+
+class LinkRow(BaseModel):
+    """SDMA holds the links inside a node together."""
+
+    rank: int | None
+    link: str
+    size_mb: float
+    bandwidth_gb_s: float | None
+
+
+class SpreadRow(BaseModel):
+    """Each rank's mean of its steps, compared."""
+
+    measure: str
+    least_us: float
+    least_rank: int | None
+    most_us: float
+    most_rank: int | None
+    mean_us: float
 
 
 class RankRow(BaseModel):
-    """``core_shares``: part of compute kernel time by core, 0 to 1. Peak: reserved by the framework's allocator, MB."""
+    """``core_shares``: part of compute kernel time by core, 0 to 1. Peak: reserved by the framework's allocator, MB.
+
+    ``sources``: the file that told each kind of number, below the session.
+    """
 
     rank: int | None
     session: str
     core_shares: dict[str, float] | None
     memory_peak_mb: float | None
-    memory_source: str | None
+    sources: dict[str, str] = Field(default_factory=dict)
+
+
+class ReportFiles(BaseModel):
+    html: str
+    png: str | None = Field(None, description="null where matplotlib is not installed")
 
 
 class SummaryResult(Result):
@@ -52,77 +95,187 @@ class SummaryResult(Result):
 
     steps: list[StepRow] = Field(default_factory=list)
     top_operators: list[OperatorRow] = Field(default_factory=list)
+    communication: list[CollectiveRow] = Field(default_factory=list)
+    links: list[LinkRow] = Field(default_factory=list)
+    spread: list[SpreadRow] = Field(default_factory=list)
+    slow_rank: int | None = Field(None, description="whose compute stands out; null: none")
     ranks: list[RankRow] = Field(default_factory=list)
+    omitted: dict[str, int] = Field(default_factory=dict, description="rows left out here; the report has them")
+    report: ReportFiles | None = None
+    _picture: bytes | None = PrivateAttr(None)
 
     def body(self, language: wording.Language) -> Iterable[str]:
-        for row in self.steps[:16]:
+        for row in self.steps[:12]:
             yield (
                 f"rank {row.rank} step {row.step}: compute_us {row.compute_us}, "
                 f"communication_not_overlapped_us {row.communication_not_overlapped_us}, free_us {row.free_us}"
             )
-        for operator in self.top_operators[:10]:
+        for operator in self.top_operators[:8]:
             yield f"rank {operator.rank} {operator.name} ({operator.core}): {operator.total_us:.1f} us"
+        for kind in self.communication[:4]:
+            yield f"rank {kind.rank} {kind.name} x{kind.count}: {kind.elapsed_us:.1f} us, wait {kind.wait_us:.1f} us"
+        if self.report:
+            yield f"{self.report.html}"
+
+    def extra_content(self) -> Iterable[Any]:
+        from mcp.types import ImageContent
+
+        if self._picture is not None:
+            data = base64.b64encode(self._picture).decode("ascii")
+            yield ImageContent(type="image", data=data, mime_type="image/png")
 
 
 def summarize_profile(
     run_id: Annotated[str | None, Field(description="a run")] = None,
     path: Annotated[str | None, Field(description="or any folder with sessions")] = None,
     top: Annotated[int, Field(ge=1, le=100, description="operators per rank")] = 10,
+    ranks: Annotated[list[int] | None, Field(description="only these")] = None,
     language: Language = None,
 ) -> SummaryResult:
-    """Step breakdown, top operators, core shares and memory peak per rank. Error: ``summary_nothing``."""
+    """Steps, operators, communication, spread across ranks, memory peak; a report. Error: ``summary_nothing``."""
     from mindspeed_mm_train_profiler import profile_data
+    from mindspeed_mm_train_profiler.profile_data import spread
     from mindspeed_mm_train_profiler.profile_data.numbers import session_numbers
+    from mindspeed_mm_train_profiler.tools import profile_report
     from mindspeed_mm_train_profiler.tools.profile_source import locate
 
     spoken = resolve_language(language)
     folder, expectation = locate(run_id, path)
     verdict = profile_data.verify(folder, expectation)
-    measured = [session_numbers(rank.session, top=top) for rank in verdict.ranks if rank.session and rank.files]
+    measured = [
+        session_numbers(rank.session, top=top)
+        for rank in verdict.ranks
+        if rank.session and rank.files and (ranks is None or rank.rank in ranks)
+    ]
     if not any(item.steps or item.operators or item.memory_peak_mb is not None for item in measured):
         raise CodedError("summary_nothing", found=folder)
+    notes = [problem.note for item in measured for problem in item.problems][:8]
+    if any(len(item.steps) > 1 for item in measured):
+        notes.append(Note("steps_inflated", {}))
+    if any(profile_report.simulated(item.session) for item in measured):
+        notes.insert(0, Note("simulated_profile", {}))
+    told = [wording.note_message(spoken, note) for note in notes]
+    report = profile_report.write(run_id, folder, verdict, measured, spoken, told)
+    shown = _by_interest(measured)
+    slow = spread.slow_rank(measured)
+    result = SummaryResult(
+        summary=wording.text(
+            spoken, "summary.done", ranks=len(measured), steps=sum(len(item.steps) for item in measured), path=folder
+        ),
+        warnings=remarks(spoken, notes),
+        spread=[
+            SpreadRow(
+                measure=row.measure,
+                least_us=round(row.least_us, 1),
+                least_rank=row.least_rank,
+                most_us=round(row.most_us, 1),
+                most_rank=row.most_rank,
+                mean_us=round(row.mean_us, 1),
+            )
+            for row in spread.spreads(measured)
+        ],
+        slow_rank=slow[0] if slow else None,
+        report=ReportFiles(html=str(report.html), png=str(report.png) if report.png else None),
+        **_rows(shown, top),
+    )
+    result._picture = report.picture
+    return result
+
+
+def _by_interest(measured: list[Any]) -> list[Any]:
+    """Slowest and fastest first, where there are too many ranks to show all; else by rank."""
+    from mindspeed_mm_train_profiler.profile_data import spread
+
+    if len(measured) <= 2:
+        return measured
+    by_compute = sorted(measured, key=lambda item: -(spread.means(item, "compute_us") or 0.0))
+    first = [by_compute[0], by_compute[-1]]
+    return first + [item for item in measured if all(item is not other for other in first)]
+
+
+def _rows(measured: Sequence[Any], top: int) -> dict[str, Any]:
+    """The rows of a result within their bounds, with the count of those left out."""
     steps = [
-        StepRow(rank=item.rank, step=row.step, source=row.source, **row.values)
+        StepRow(rank=item.rank, step=row.step, **{key: _short(value) for key, value in row.values.items()})
         for item in measured
         for row in item.steps
     ]
-    return SummaryResult(
-        summary=wording.text(spoken, "summary.done", ranks=len(measured), steps=len(steps), path=folder),
-        warnings=remarks(spoken, [problem.note for item in measured for problem in item.problems]),
-        steps=steps,
-        top_operators=[
-            OperatorRow(
-                rank=item.rank,
-                name=row.name,
-                type=row.type,
-                core=row.core,
-                count=row.count,
-                total_us=row.total_us,
-                share=row.share,
-                source=item.kernel_source,
-            )
-            for item in measured
-            for row in item.operators
-        ],
-        ranks=[
-            RankRow(
-                rank=item.rank,
-                session=str(item.session),
-                core_shares=item.core_shares or None,
-                memory_peak_mb=item.memory_peak_mb,
-                memory_source=item.memory_source,
-            )
-            for item in measured
-        ],
-    )
+    operators = [
+        OperatorRow(
+            rank=item.rank,
+            name=row.name,
+            type=row.type,
+            core=row.core,
+            count=row.count,
+            total_us=round(row.total_us, 1),
+            share=None if row.share is None else round(row.share, 4),
+        )
+        for item in measured
+        for row in item.operators
+    ]
+    kinds = [
+        CollectiveRow(
+            rank=item.rank,
+            name=row.name,
+            count=row.count,
+            elapsed_us=round(row.elapsed_us, 1),
+            wait_us=round(row.wait_us, 1),
+        )
+        for item in measured
+        if item.communication is not None
+        for row in item.communication.collectives
+    ]
+    links = [
+        LinkRow(
+            rank=item.rank, link=row.name, size_mb=round(row.size_mb, 1), bandwidth_gb_s=_short(row.bandwidth_gb_s, 2)
+        )
+        for item in measured
+        if item.communication is not None
+        for row in item.communication.links
+    ]
+    ranks = [
+        RankRow(
+            rank=item.rank,
+            session=str(item.session),
+            core_shares={name: round(share, 4) for name, share in item.core_shares.items()} or None,
+            memory_peak_mb=item.memory_peak_mb,
+            sources=_sources(item),
+        )
+        for item in measured
+    ]
+    limits = {
+        "steps": (steps, MAX_STEPS),
+        "top_operators": (operators, max(2 * top, 10)),
+        "communication": (kinds, MAX_KINDS),
+        "links": (links, MAX_KINDS),
+        "ranks": (ranks, MAX_RANKS),
+    }
+    found: dict[str, Any] = {name: rows[:limit] for name, (rows, limit) in limits.items()}
+    found["omitted"] = {name: len(rows) - limit for name, (rows, limit) in limits.items() if len(rows) > limit}
+    return found
+
+
+def _short(value: float | None, digits: int = 1) -> float | None:
+    return None if value is None else round(value, digits)
+
+
+def _sources(item: Any) -> dict[str, str]:
+    """File names are enough: they lie in ASCEND_PROFILER_OUTPUT of the session."""
+    told = {
+        "steps": item.steps[0].source if item.steps else None,
+        "operators": item.kernel_source,
+        "memory": item.memory_source,
+        "communication": item.communication.source if item.communication else None,
+    }
+    return {name: Path(source).name for name, source in told.items() if source}
 
 
 TOOL = ToolSpec(
     name="summarize_profile",
     title="Summarise a profile",
     description=(
-        "Numbers of a parsed profile, per rank: step breakdown (compute, communication, free), top compute operators, "
-        "core shares, memory peak. null means not measured."
+        "Numbers of a parsed profile, per rank: step breakdown (compute, communication, free), top operators, "
+        "communication, slow rank, memory peak; a page and a picture. null means not measured."
     ),
     function=summarize_profile,
     read_only=True,

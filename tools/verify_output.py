@@ -17,6 +17,7 @@ from mindspeed_mm_train_profiler.tools.common import (
 )
 
 MAX_TREE = 40
+MAX_BRIEF = 8
 
 
 class Asked(BaseModel):
@@ -151,6 +152,7 @@ def verify_output(
         summary=wording.text(
             spoken, "verify.summary", verdict=verdict.word, valid=valid, total=len(ranks), path=folder
         ),
+        summary_numbers=_numbers(verdict),
         tree=_tree(ranks),
         viewer_hint=wording.text(spoken, "verify.viewer", path=folder) if valid else None,
         next_step=_next(verdict.word, subject, spoken),
@@ -172,6 +174,36 @@ def _next(word: str, subject: dict[str, Any], language: wording.Language) -> Nex
     if not any(tool.name == name for tool in tools.ALL):
         return None
     return NextStep(tool=name, arguments=subject, why=wording.text(language, why))
+
+
+def _numbers(verdict: Any) -> dict[str, Any] | None:
+    """Steps of the first ranks, and of the first one the operator types that take longest; us. None: nothing told."""
+    from mindspeed_mm_train_profiler.profile_data.numbers import brief_numbers
+
+    valid = [rank for rank in verdict.ranks if rank.session is not None and rank.files]
+    told = [brief_numbers(rank.session) for rank in valid[:MAX_BRIEF]]
+    steps = [
+        {
+            "rank": item.rank,
+            "step": row.step,
+            **{key: None if value is None else round(value, 1) for key, value in row.values.items()},
+        }
+        for item in told
+        for row in item.steps
+    ]
+    operators = [
+        {"rank": item.rank, "type": row.type, "core": row.core, "count": row.count, "total_us": round(row.total_us, 1)}
+        for item in told[:1]
+        for row in item.operators
+    ]
+    if not steps and not operators:
+        return None
+    return {
+        "unit": "us",
+        "steps": steps[:MAX_BRIEF],
+        "top_operators": operators,
+        "ranks_left_out": len(valid) - len(told),
+    }
 
 
 def _tree(ranks: list[RankFound]) -> str:

@@ -19,7 +19,7 @@ from mindspeed_mm_train_profiler.simulator.sample import make_checkout
 DEFAULT, CAP = 2_000, 8_000
 # build_config shows the whole diff of its copies: that is what the user confirms. summarize_profile lists ten operators
 # for each of the two ranks in its structured content (its text keeps to the budget).
-LONGER = {"build_config": 3_000, "summarize_profile": 3_000}
+LONGER = {"build_config": 3_000, "summarize_profile": 2_000}
 OPTIONS = {
     "start_step": 5,
     "end_step": 7,

@@ -1,0 +1,142 @@
+"""Communication by operator and by link, per session: ``communication.json``, or its tables in analysis.db.
+
+Times in us, sizes in MB, bandwidths in GB/s: size over time of all transfers of a link type, as torch_npu's own
+analysis computes them (analysis/prof_view/_communication_parser.py). "Total Op Info" is a sum and is left out.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mindspeed_mm_train_profiler.profile_data.loadable import open_db
+
+MAX_BYTES = 512 * 2**20
+TOTAL = "Total Op Info"
+KIND = re.compile(r"^(?:hcom|hccl)_([A-Za-z]+?)_{1,2}", re.I)
+
+
+@dataclass(slots=True)
+class Collective:
+    """All operators of one kind (allReduce, ...). ``wait_us``: waiting for the other ranks; None: not told."""
+
+    name: str
+    count: int = 0
+    elapsed_us: float = 0.0
+    transit_us: float = 0.0
+    wait_us: float = 0.0
+
+
+@dataclass(slots=True)
+class Link:
+    """Transfers over one link type: HCCS, RDMA, PCIE, SIO, or SDMA, which holds the links inside a node together."""
+
+    name: str
+    size_mb: float = 0.0
+    transit_us: float = 0.0
+
+    @property
+    def bandwidth_gb_s(self) -> float | None:
+        """MB over ms is GB/s; None where nothing was transferred."""
+        return self.size_mb / (self.transit_us / 1000) if self.transit_us else None
+
+
+@dataclass(slots=True)
+class Communication:
+    collectives: list[Collective]
+    links: list[Link]
+    source: str
+
+
+Row = tuple[str, dict[str, float], dict[str, tuple[float, float]]]
+"""Operator, its times in ms, (MB, ms) by link."""
+
+
+def communication(folder: Path) -> Communication | None:
+    """Of one ``ASCEND_PROFILER_OUTPUT``; None where nothing tells it. Errors: OSError, ValueError, sqlite3.Error."""
+    text, database = folder / "communication.json", folder / "analysis.db"
+    if text.is_file() and text.stat().st_size <= MAX_BYTES:
+        return _gather(_from_json(text), str(text))
+    if database.is_file():
+        return _gather(_from_db(database), str(database))
+    return None
+
+
+def _gather(rows: Iterator[Row], source: str) -> Communication | None:
+    kinds: dict[str, Collective] = {}
+    links: dict[str, Link] = {}
+    for operator, times, moved in rows:
+        name = kind(operator)
+        found = kinds.setdefault(name, Collective(name))
+        found.count += 1
+        found.elapsed_us += 1000 * times.get("elapsed", 0.0)
+        found.transit_us += 1000 * times.get("transit", 0.0)
+        found.wait_us += 1000 * times.get("wait", 0.0)
+        for link, (size, transit) in moved.items():
+            if size or transit:
+                row = links.setdefault(link, Link(link))
+                row.size_mb += size
+                row.transit_us += 1000 * transit
+    if not kinds:
+        return None
+    ordered = sorted(kinds.values(), key=lambda item: (-item.elapsed_us, item.name))
+    return Communication(ordered, sorted(links.values(), key=lambda item: item.name), source)
+
+
+def kind(operator: str) -> str:
+    """``allReduce`` of ``hcom_allReduce__586_0_1@17522688603477080586``; the name itself where it is no such name."""
+    found = KIND.match(operator)
+    return found[1] if found else operator.partition("@")[0]
+
+
+def _number(value: Any) -> float:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
+
+
+def _from_json(path: Path) -> Iterator[Row]:
+    data = json.loads(path.read_bytes())
+    for step in data.values() if isinstance(data, dict) else ():
+        for group in step.values() if isinstance(step, dict) else ():
+            for operator, told in group.items() if isinstance(group, dict) else ():
+                if operator.startswith(TOTAL) or not isinstance(told, dict):
+                    continue
+                times = told.get("Communication Time Info") or {}
+                links = told.get("Communication Bandwidth Info") or {}
+                yield (
+                    operator,
+                    {
+                        "elapsed": _number(times.get("Elapse Time(ms)")),
+                        "transit": _number(times.get("Transit Time(ms)")),
+                        "wait": _number(times.get("Wait Time(ms)")),
+                    },
+                    {
+                        link: (_number(cells.get("Transit Size(MB)")), _number(cells.get("Transit Time(ms)")))
+                        for link, cells in links.items()
+                        if isinstance(cells, dict)
+                    },
+                )
+
+
+TIMES = "select hccl_op_name, group_name, step, elapse_time, transit_time, wait_time from CommAnalyzerTime"
+# one row per package size, each with the size and time of the whole
+LINKS = """select hccl_op_name, group_name, step, transport_type, max(transit_size), max(transit_time)
+from CommAnalyzerBandwidth group by 1, 2, 3, 4"""
+
+
+def _from_db(path: Path) -> Iterator[Row]:
+    with closing(open_db(path)) as db:
+        tables = {name for (name,) in db.execute("select name from sqlite_master where type = 'table'")}
+        if "CommAnalyzerTime" not in tables:
+            return
+        moved: dict[tuple[Any, Any, Any], dict[str, tuple[float, float]]] = {}
+        if "CommAnalyzerBandwidth" in tables:
+            for operator, group, step, link, size, transit in db.execute(LINKS):
+                moved.setdefault((operator, group, step), {})[str(link)] = (_number(size), _number(transit))
+        for operator, group, step, elapsed, transit, wait in db.execute(TIMES):
+            if str(operator).startswith(TOTAL):
+                continue
+            times = {"elapsed": _number(elapsed), "transit": _number(transit), "wait": _number(wait)}
+            yield str(operator), times, moved.get((operator, group, step), {})
