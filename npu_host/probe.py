@@ -108,5 +108,31 @@ def probe(
     )
 
 
+SPEC = "import importlib.util as u, sys; sys.exit(0 if u.find_spec('torch_npu') else 3)"
+
+
+def has_torch_npu(
+    python: str | None, environment: Mapping[str, str], *, cwd: Path | None = None, timeout_s: float = 1.0
+) -> bool | None:
+    """Whether ``python`` would find torch_npu, without importing it; None where it could not be told in time."""
+    executable = find_python(python, environment)
+    if executable is None:
+        return None
+    try:
+        done = subprocess.run(
+            [executable, "-c", SPEC],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=timeout_s,
+            env=dict(environment),
+            cwd=cwd,
+            check=False,
+            start_new_session=True,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return {0: True, 3: False}.get(done.returncode)
+
+
 def _text(value: object) -> str | None:
     return str(value)[:500] if value else None

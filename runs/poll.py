@@ -13,6 +13,7 @@ from mindspeed_mm_train_profiler.runs.logscan import Scan, tail
 SESSION = re.compile(r"^.+_\d+_(\d{14,17})_ascend_pt$")
 FALLBACK_BYTES = 512 * 1024
 MAX_LOG_CHARS = 12_000
+FULL_BYTES = 1024 * 1024
 ACTIVE = {"starting", "running"}
 
 
@@ -62,7 +63,11 @@ def state_of(folder: RunFolder) -> tuple[str, int | None, int | None]:
     if end is None:
         if folder.read("script") is None and active(folder):
             return "starting", None, None
-        return ("running" if active(folder) else "lost"), None, None
+        if active(folder):
+            return "running", None, None
+        end = folder.read("end")  # it may have ended between the two looks
+        if end is None:
+            return "lost", None, None
     codes = [int(code) for code in end.get("launcher_exit_codes") or []]
     script, killed = end.get("script_exit_code"), end.get("script_signal")
     code = next((c for c in codes if c != 0), codes[-1] if codes else script)
@@ -101,6 +106,25 @@ def window_of(build: dict[str, Any], facts: dict[str, Any]) -> dict[str, Any] | 
     }
 
 
+def host_causes(folder: RunFolder) -> list[dict[str, Any]]:
+    """What the kernel's own counters and free space say about the end; they know it better than the log."""
+    told = folder.read("facts") or {}
+    start, end = told.get("start") or {}, told.get("end") or {}
+    rows = []
+
+    def row(code: str, evidence: str) -> None:
+        rows.append({"code": code, "evidence": evidence, "line": None, "rank": None})
+
+    before, after = start.get("oom_kills"), end.get("oom_kills")
+    if before is not None and after is not None and after > before:
+        row("cgroup_oom", f"oom_kill {before} -> {after}")
+    if (free := end.get("disk_free")) is not None and free < FULL_BYTES:
+        row("disk_full", f"{(folder.read('build') or {}).get('save_path')}: {free} bytes free")
+    if (free := end.get("shm_free")) is not None and free < FULL_BYTES:
+        row("shared_memory_small", f"/dev/shm: {free} bytes free")
+    return rows
+
+
 def diagnosis_of(
     folder: RunFolder, state: str, facts: dict[str, Any], seen: list[str], build: dict[str, Any]
 ) -> list[dict[str, Any]]:
@@ -108,6 +132,8 @@ def diagnosis_of(
     findings = [dict(item, evidence=redact.text(str(item.get("evidence", "")))) for item in facts.get("findings") or []]
     failed = state in {"failed", "lost"}
     rows = signatures.judged(findings, failed=failed)
+    if failed:
+        rows = host_causes(folder) + rows
     window, iteration = build.get("window"), facts.get("iteration")
     finished = iteration is not None and iteration == facts.get("train_iters")
     if failed and finished:
@@ -134,7 +160,9 @@ def diagnosis_of(
         rows = [{"code": "run_lost", "evidence": str(folder.path), "line": None, "rank": None}, *rows]
     if state == "failed" and not rows:
         rows = [{"code": "no_known_cause", "evidence": "", "line": None, "rank": None}]
-    return rows[:6]
+    seen: set[str] = set()
+    once = [item for item in rows if not (item["code"] in seen or seen.add(item["code"]))]  # type: ignore[func-returns-value]
+    return once[:6]
 
 
 def log_lines(folder: RunFolder, cursor: int | None, count: int) -> tuple[list[str], int, int]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mindspeed_mm_train_profiler.errors import Note
-from mindspeed_mm_train_profiler.npu_host import local
+from mindspeed_mm_train_profiler.npu_host import local, probe
 from mindspeed_mm_train_profiler.npu_host.smi import SmiReport
 from mindspeed_mm_train_profiler.runs.launch import fingerprint
 
@@ -29,6 +29,9 @@ def look(build: Mapping[str, Any], environment: Mapping[str, str], smi: SmiRepor
     yield from _files(build)
     if smi is not None:
         yield from _npus(build, smi)
+    if probe.has_torch_npu(build.get("python"), environment, cwd=_folder(build.get("workdir"))) is False:
+        detail = "No module named 'torch_npu'"
+        yield Finding(Note("torch_npu_unavailable", {"found": detail, "detail": detail}), True)
     port = build.get("master_port")
     if port is not None and local.port_free(int(port)) is False:
         yield Finding(Note("port_in_use", {"port": port}), True)
@@ -44,6 +47,10 @@ def look(build: Mapping[str, Any], environment: Mapping[str, str], smi: SmiRepor
         yield Finding(Note("shared_memory_present", {"paths": ", ".join(map(str, stale))}), True)
     if local.umask() & 0o022 != 0o022:
         yield Finding(Note("umask_open", {"umask": f"{local.umask():04o}"}), False)
+
+
+def _folder(place: Any) -> Path | None:
+    return Path(place) if place and Path(place).is_dir() else None
 
 
 def _files(build: Mapping[str, Any]) -> Iterable[Finding]:
@@ -65,7 +72,12 @@ def _npus(build: Mapping[str, Any], smi: SmiReport) -> Iterable[Finding]:
     if smi.status == "driver_refuses":
         yield Finding(Note("driver_refuses", {"detail": (smi.raw_error or "").splitlines()[-1:]}), True)
         return
+    if smi.status == "not_found" or (smi.status != "timeout" and not smi.dies):
+        detail = smi.raw_error or "npu-smi: not found"
+        yield Finding(Note("npu_unavailable", {"found": detail[:300], "detail": detail[:300]}), True)
+        return
     if smi.status != "ok":
+        yield Finding(Note("npu_smi_hangs", {"detail": smi.raw_error}), False)
         return
     wanted = build.get("nproc_per_node")
     if wanted and len(smi.dies) < wanted:

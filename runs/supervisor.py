@@ -110,9 +110,18 @@ class Supervisor:
                 self.look()
             time.sleep(TICK_S)
 
+    def note_facts(self, moment: str) -> None:
+        """What the kernel counts now, to tell causes apart afterwards; never in the way of the run."""
+        with suppress(Exception):
+            from mindspeed_mm_train_profiler.npu_host import facts
+
+            save = (self.folder.read("build") or {}).get("save_path")
+            self.folder.write("facts", {**(self.folder.read("facts") or {}), moment: facts.snapshot(save)})
+
     def finish(self, code: int | None, error: str | None = None) -> None:
         with suppress(Exception):
             self.look()
+        self.note_facts("end")
         launchers = self.folder.launchers()
         codes = [record["exit_code"] for record in launchers if record.get("exit_code") is not None]
         self.folder.write(
@@ -152,6 +161,7 @@ def main(argv: list[str] | None = None) -> int:
     if folder.read("stop") is not None:
         supervisor.finish(None, "stopped before the start")
         return 0
+    supervisor.note_facts("start")
     try:
         process = supervisor.start()
     except OSError as error:

@@ -276,3 +276,16 @@ def test_many_polls_at_once(tmp_path: Path) -> None:
         thread.join(30)
     assert found == [run.run_id] * 50
     wait(run, ended)
+
+
+def test_a_run_that_ends_between_two_looks_is_not_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = begin(tmp_path, GOOD)
+    wait(run, ended)
+    real, looks = RunFolder.read, []
+
+    def late(self: RunFolder, name: str) -> dict[str, Any] | None:
+        looks.append(name)
+        return None if name == "end" and looks.count("end") <= 2 else real(self, name)
+
+    monkeypatch.setattr(RunFolder, "read", late)
+    assert poll.state_of(run)[0] == "succeeded"

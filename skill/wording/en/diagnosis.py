@@ -95,4 +95,6 @@ TEXTS: dict[str, str] = {
     "diagnosis.run_lost.fix": "Look whether the training still runs (list its processes); launch again with a new build.",
     "diagnosis.no_known_cause.cause": "The run failed, and no known cause was found in its log.",
     "diagnosis.no_known_cause.fix": "Read the end of the log.",
+    "diagnosis.cgroup_oom.cause": "The kernel killed processes of this container or session because its memory limit was reached (the cgroup's own counter), whatever the log says of shared memory or signal 9.",
+    "diagnosis.cgroup_oom.fix": "Raise the container's memory limit, or lower num_workers, prefetch_factor and pinned memory.",
 }

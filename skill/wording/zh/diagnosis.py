@@ -95,4 +95,6 @@ TEXTS: dict[str, str] = {
     "diagnosis.run_lost.fix": "请查看训练进程是否仍在；可用新的构建重新启动。",
     "diagnosis.no_known_cause.cause": "运行失败，日志中没有发现已知原因。",
     "diagnosis.no_known_cause.fix": "请查看日志末尾。",
+    "diagnosis.cgroup_oom.cause": "内核因内存限制已满而终止了该容器或会话中的进程（来自 cgroup 自身的计数），无论日志如何提到共享内存或信号 9。",
+    "diagnosis.cgroup_oom.fix": "请提高容器的内存限制，或减小 num_workers、prefetch_factor 和锁页内存。",
 }
