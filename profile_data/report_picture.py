@@ -52,7 +52,7 @@ def draw(numbers: Sequence[SessionNumbers], title: str) -> bytes | None:
     lower.invert_yaxis()
     lower.set_xlabel("ms, one rank")
     out = io.BytesIO()
-    FigureCanvasAgg(figure).print_png(out)
+    FigureCanvasAgg(figure).print_png(out)  # type: ignore[no-untyped-call]
     return out.getvalue()
 
 

@@ -160,9 +160,10 @@ def diagnosis_of(
         rows = [{"code": "run_lost", "evidence": str(folder.path), "line": None, "rank": None}, *rows]
     if state == "failed" and not rows:
         rows = [{"code": "no_known_cause", "evidence": "", "line": None, "rank": None}]
-    seen: set[str] = set()
-    once = [item for item in rows if not (item["code"] in seen or seen.add(item["code"]))]  # type: ignore[func-returns-value]
-    return once[:6]
+    first: dict[str, dict[str, Any]] = {}
+    for item in rows:
+        first.setdefault(item["code"], item)
+    return list(first.values())[:6]
 
 
 def log_lines(folder: RunFolder, cursor: int | None, count: int) -> tuple[list[str], int, int]:

@@ -243,7 +243,7 @@ def _rows(measured: Sequence[Any], top: int) -> dict[str, Any]:
         )
         for item in measured
     ]
-    limits = {
+    limits: dict[str, tuple[list[Any], int]] = {
         "steps": (steps, MAX_STEPS),
         "top_operators": (operators, max(2 * top, 10)),
         "communication": (kinds, MAX_KINDS),

@@ -1,0 +1,97 @@
+"""Real failures of MindSpeed-MM and torch_npu, told as what they are: the run's diagnosis and the verdict."""
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mindspeed_mm_train_profiler import profile_config, profile_data
+from mindspeed_mm_train_profiler.launch_script import read_launch
+from mindspeed_mm_train_profiler.options import ProfileOptions
+from mindspeed_mm_train_profiler.runs import launch, poll, stop
+from mindspeed_mm_train_profiler.runs.folder import RunFolder
+
+pytestmark = [pytest.mark.real, pytest.mark.slow, pytest.mark.timeout(300)]
+MEGATRON = "examples/qwen2.5vl/finetune_qwen2_5_vl_7b.sh"
+FSDP2 = ("examples/qwen3_5/finetune_qwen3_5_4B.sh", "examples/qwen3_5/finetune_qwen3_5_27B.sh")
+OPTIONS = {"start_step": 3, "end_step": 5, "train_iters": 7, "acknowledge": ["checkpoint_overwrite", "world_changes"]}
+
+
+def built(checkout: Path, name: str, provide: Callable[[dict[str, Any]], None], **options: Any) -> dict[str, Any]:
+    script = checkout / name
+    if not script.is_file():
+        pytest.skip(f"this release has no {name}")
+    plan = read_launch(script, workdir=checkout)
+    provide({"missing_paths": [{"path": str(missing.path)} for missing in plan.missing_paths]})
+    plan = read_launch(script, workdir=checkout)
+    return profile_config.build(profile_config.prepare(plan, ProfileOptions(**{**OPTIONS, **options})))
+
+
+def run(manifest: dict[str, Any], host: dict[str, str]) -> tuple[RunFolder, dict[str, Any]]:
+    """The run to its end, whatever the copies hold by now."""
+    with launch.launch_lock(manifest["config_id"]):
+        folder = launch.start(manifest, host, None)
+    deadline = time.monotonic() + 200
+    while time.monotonic() < deadline:
+        facts = poll.poll(folder)
+        if facts["state"] not in poll.ACTIVE:
+            return folder, facts
+        time.sleep(0.2)
+    stop.stop(folder, 1)
+    raise AssertionError(poll.poll(folder))
+
+
+def codes(facts: dict[str, Any]) -> list[str]:
+    return [item["code"] for item in facts["diagnosis"]]
+
+
+def copy_of(manifest: dict[str, Any], role: str) -> Path:
+    return next(Path(copy["copy"]) for copy in manifest["copies"] if copy["role"] == role)
+
+
+def test_a_key_that_is_missing(checkout: Path, host: dict[str, str], provide: Any, own_state: Path) -> None:
+    manifest = built(checkout, MEGATRON, provide)
+    tools = copy_of(manifest, "tools_json")
+    data = json.loads(tools.read_text(encoding="utf-8"))
+    del data["profile"]["dynamic_param"]  # what the first edition of the skill did
+    tools.write_text(json.dumps(data), encoding="utf-8")
+    _, facts = run(manifest, host)
+    assert facts["state"] == "failed" and codes(facts)[0] == "profile_key_missing", facts["diagnosis"]
+
+
+def test_dynamic_asked_of_fsdp2(checkout: Path, host: dict[str, str], provide: Any, own_state: Path) -> None:
+    name = next((name for name in FSDP2 if (checkout / name).is_file()), FSDP2[0])
+    manifest = built(checkout, name, provide)
+    config = copy_of(manifest, "yaml")
+    text = config.read_text(encoding="utf-8")
+    assert "profile_type: static" in text
+    config.write_text(text.replace("profile_type: static", "profile_type: dynamic"), encoding="utf-8")
+    _, facts = run(manifest, host)
+    assert facts["state"] == "failed" and codes(facts)[0] == "dynamic_unsupported", facts["diagnosis"]
+
+
+def test_a_parser_without_msprof(checkout: Path, host: dict[str, str], provide: Any, own_state: Path) -> None:
+    """The run succeeds and the log says that all is parsed; nothing is."""
+    manifest = built(checkout, MEGATRON, provide, analyse_flag=True)
+    if not manifest["capabilities"]["analyse_flag"]:
+        pytest.skip("this release parses always; another test covers it")
+    folder, facts = run(manifest, host)
+    assert facts["state"] == "succeeded" and "msprof_missing" in codes(facts), facts["diagnosis"]
+    assert "All profiling data parsed" in folder.log.read_text(encoding="utf-8", errors="replace")
+    verdict = profile_data.verify(Path(manifest["save_path"]), profile_data.Expectation(ranks=[0], steps=[3, 4]))
+    assert verdict.word == "unparsed"
+    assert "parse_failed" in {problem.code for rank in verdict.ranks for problem in rank.problems}
+
+
+def test_a_variable_that_disables_the_profiler(
+    checkout: Path, host: dict[str, str], provide: Any, own_state: Path
+) -> None:
+    """The copy takes it out of the launcher; by hand, or another way, it does this."""
+    manifest = built(checkout, MEGATRON, provide)
+    _, facts = run(manifest, {**host, "PROFILING_MODE": "false"})
+    assert facts["state"] == "succeeded" and codes(facts)[0] in {"profiler_env_disabled", "window_passed_no_session"}
+    assert "profiler_env_disabled" in codes(facts)
+    assert facts["sessions_seen"] == []
