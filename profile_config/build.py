@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mindspeed_mm_train_profiler.errors import CodedError
-from mindspeed_mm_train_profiler.profile_config import json_edit, shell_edit, store, yaml_edit
+from mindspeed_mm_train_profiler.profile_config import cluster_copy, json_edit, shell_edit, store, yaml_edit
 from mindspeed_mm_train_profiler.profile_config.edits import MISSING, Change, apply, dotted, merged, unified_diff
 from mindspeed_mm_train_profiler.profile_config.proof import prove_config
 from mindspeed_mm_train_profiler.profile_config.proposal import ConfigEdit, Proposal, _nest
@@ -159,6 +159,11 @@ def _script_changes(proposal: Proposal, places: dict[Path, Path]) -> list[dict[s
     if proposal.script_iters:
         value = plan.train_iters.value
         changes.append({"path": copy, "key": "--train-iters", "before": value, "after": proposal.options.train_iters})
+    if proposal.nodes is not None and plan.call is not None:
+        for option, variable in cluster_copy.VARIABLES:
+            word = plan.call.options.get(option)
+            before = word.text if word is not None else None
+            changes.append({"path": copy, "key": f"--{option}", "before": before, "after": f"${{{variable}}}"})
     for move in proposal.moves:
         name = "--" + move.name.replace("_", "-")
         changes.append({"path": copy, "key": name, "before": move.before, "after": move.after})
@@ -203,6 +208,7 @@ def _manifest(
         "train_iters": options.train_iters if not _iters_kept(proposal) else plan.train_iters.value,
         "nproc_per_node": plan.nproc_per_node,
         "nnodes": plan.nnodes,
+        "nodes": proposal.nodes,
         "node_rank": plan.node_rank,
         "world_size": plan.world_size,
         "master_addr": plan.master_addr,

@@ -13,7 +13,7 @@ DISABLING = ("PROFILING_MODE", "PROFILER_SAMPLECONFIG")
 """torch_npu ``_utils.check_msprof_env``: set to anything, they switch the profiler off with one warning."""
 
 
-def check_plan(plan: LaunchPlan, options: ProfileOptions, notes: list[Note]) -> None:
+def check_plan(plan: LaunchPlan, options: ProfileOptions, notes: list[Note], *, nodes: int | None = None) -> None:
     """What the launch itself must allow."""
     if plan.engine == "unsupported":
         raise CodedError("engine_unsupported", found=plan.script, reason=plan.reason.code)
@@ -29,7 +29,7 @@ def check_plan(plan: LaunchPlan, options: ProfileOptions, notes: list[Note]) -> 
     for link in plan.chain[1:]:
         if not link.path.is_file():
             raise CodedError("config_missing", found=link.path)
-    if (plan.nnodes or 1) > 1 and "multi_node" not in options.acknowledge:
+    if nodes is None and (plan.nnodes or 1) > 1 and "multi_node" not in options.acknowledge:
         raise CodedError("multi_node", found=plan.nnodes, expected=1)
     if plan.call is not None and not plan.call.certain:
         notes.append(Note("launcher_uncertain", {"line": plan.call.launcher_span.line}))

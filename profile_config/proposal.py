@@ -8,7 +8,15 @@ from typing import Any
 from mindspeed_mm_train_profiler.errors import CodedError, Note
 from mindspeed_mm_train_profiler.launch_script.plan import ConfigLink, LaunchPlan, WorldChange
 from mindspeed_mm_train_profiler.options import ProfileOptions
-from mindspeed_mm_train_profiler.profile_config import checks, estimate, intervals, settings_block, world, yaml_nodes
+from mindspeed_mm_train_profiler.profile_config import (
+    checks,
+    cluster_copy,
+    estimate,
+    intervals,
+    settings_block,
+    world,
+    yaml_nodes,
+)
 from mindspeed_mm_train_profiler.profile_config.edits import merged
 from mindspeed_mm_train_profiler.profile_config.proof import load
 from mindspeed_mm_train_profiler.profile_config.schedule import Arguments, Window, window
@@ -44,18 +52,25 @@ class Proposal:
     """The number of iterations stands in the script, and is set there."""
     moves: list[intervals.Move]
     """Intervals to change in the script."""
+    nodes: int | None
+    """The copy follows an allocation of so many nodes; None: the nodes are the script's own."""
     estimate: dict[str, Any] | None
     notes: list[Note] = field(default_factory=list)
 
 
-def prepare(plan: LaunchPlan, options: ProfileOptions) -> Proposal:
-    """Check a build and compute what it would make.
+def prepare(plan: LaunchPlan, options: ProfileOptions, *, nodes: int | None = None) -> Proposal:
+    """Check a build and compute what it would make. ``nodes``: how many a cluster's allocation will have.
 
     ``options.save_path`` and ``dynamic_config_path``, where given, are absolute or taken from the launch's working
     directory. Errors: those of ``checks``, ``settings_block``, ``world`` and of the files in the chain.
     """
     notes = list(plan.notes)
-    checks.check_plan(plan, options, notes)
+    if nodes is not None:
+        plan = _allocated(plan, nodes)
+    elif (plan.nnodes or 1) > 1 and "multi_node" in options.acknowledge and plan.call is not None:
+        # started by hand on every node: each gets its own rank through a variable, where the copy can take one
+        nodes = plan.nnodes if cluster_copy.editable(plan.call) is None else None
+    checks.check_plan(plan, options, notes, nodes=nodes)
     checks.check_options(plan, options)
     checks.check_overrides(plan)
     base = (plan.call.cwd if plan.call is not None else None) or plan.workdir
@@ -90,9 +105,20 @@ def prepare(plan: LaunchPlan, options: ProfileOptions) -> Proposal:
         unset=checks.disabling_variables(plan, notes),
         script_iters=script_iters,
         moves=[move for move in moved if move.word is not None and not move.key],
+        nodes=nodes,
         estimate=guess,
         notes=notes,
     )
+
+
+def _allocated(plan: LaunchPlan, nodes: int) -> LaunchPlan:
+    """The plan as the allocation will make it. Errors: ``cluster_launcher_not_supported``, ``nodes_not_positive``."""
+    if nodes < 1:
+        raise CodedError("nodes_not_positive", found=nodes, expected=">= 1")
+    if plan.call is not None and (error := cluster_copy.editable(plan.call)) is not None:
+        raise error
+    world = plan.nproc_per_node * nodes if plan.nproc_per_node else None
+    return replace(plan, nnodes=nodes, world_size=world)
 
 
 def _save_path(base: Path, options: ProfileOptions, stamp: str) -> Path:

@@ -6,7 +6,7 @@ from pathlib import Path
 from mindspeed_mm_train_profiler.errors import CodedError, Note
 from mindspeed_mm_train_profiler.launch_script import read_launch
 from mindspeed_mm_train_profiler.launch_script.plan import LauncherCall, LaunchPlan, Word
-from mindspeed_mm_train_profiler.profile_config import shell_edit, world
+from mindspeed_mm_train_profiler.profile_config import cluster_copy, shell_edit, world
 from mindspeed_mm_train_profiler.profile_config.edits import Edit, apply
 from mindspeed_mm_train_profiler.profile_config.proof import Request, script_problems
 from mindspeed_mm_train_profiler.profile_config.proposal import Proposal
@@ -102,6 +102,8 @@ class ScriptCopy:
             if added is None:
                 raise CodedError("train_iters_not_editable", found=self.plan.script)
             self.fixed.append(added)
+        if self.proposal.nodes is not None:
+            self.fixed += cluster_copy.edits(self.sources, self.call)
         for change in self.proposal.neutralise:
             self.fixed.append(shell_edit.neutralise(self.sources, change.span))
         self._followers()
@@ -209,7 +211,11 @@ class ScriptCopy:
         )
 
     def _problems(self, draft: Draft, env: dict[str, str]) -> list[tuple[str, str]]:
-        return script_problems(self.plan, self._read(env), self.request)
+        after = self._read(env)
+        found = script_problems(self.plan, after, self.request)
+        if self.proposal.nodes is not None and not found:
+            found = cluster_copy.problems(self.plan, after, self._read({**env, **cluster_copy.SAMPLE}))
+        return found
 
     def _against_environment(self, draft: Draft, copies: list[ShellCopy]) -> list[ShellCopy]:
         """Variables that the script takes from its environment must not lead it back to the originals."""
@@ -220,6 +226,7 @@ class ScriptCopy:
             names |= {n.decode() for n in re.findall(rb"\$\{([A-Za-z_]\w*):?[-=]", file.data)}
             names |= {n.decode() for n in re.findall(rb"-[zn]\s+\"?\$\{?([A-Za-z_]\w*)", file.data)}
         names -= {*self.plan.env, "MM_PROFILER_RECORD", "PATH", "HOME"}
+        names = {name for name in names if not name.startswith("MM_PROFILER_")}
         if not names:
             return copies
         hostile = dict.fromkeys(sorted(names), "7")

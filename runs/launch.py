@@ -33,7 +33,12 @@ def launch_lock(config_id: str) -> Iterator[None]:
 
 
 def active(folder: RunFolder) -> bool:
-    """Whether a run has not ended: its supervisor lives, or was started this instant."""
+    """Whether a run has not ended: its supervisor lives, or was started this instant; its job, where Slurm has it."""
+    run = folder.read("run") or {}
+    if run.get("launcher") == "slurm":
+        from mindspeed_mm_train_profiler.runs import slurm
+
+        return slurm.state(str(run.get("job_id"))).active if run.get("job_id") else False
     if folder.read("end") is not None:
         return False
     supervisor = folder.read("supervisor")
@@ -77,6 +82,44 @@ def start(build: Mapping[str, Any], environment: Mapping[str, str], key: str | N
         },
     )
     return begin(folder)
+
+
+def submit(
+    build: Mapping[str, Any], environment: Mapping[str, str], key: str | None, asked: Mapping[str, Any]
+) -> RunFolder:
+    """Make the run's folder and submit its Slurm job. The caller holds the launch lock. Errors: those of ``slurm``."""
+    from mindspeed_mm_train_profiler.runs import slurm
+
+    nodes = int(build["nodes"])
+    slurm.options(asked)  # refused before anything is made
+    private_folder(runs_dir())
+    run_id = new_id("run")
+    folder = RunFolder(private_folder(runs_dir() / run_id))
+    run = {
+        "version": 1,
+        "launcher": "slurm",
+        "run_id": run_id,
+        "config_id": build["config_id"],
+        "idempotency_key": key,
+        "created": time.time(),
+        "argv": build["argv"],
+        "workdir": build["workdir"],
+        "nodes": nodes,
+        "job_id": None,
+        "asked": dict(asked),
+        "log_file": None,
+    }
+    folder.write("build", dict(build))
+    folder.write("run", run)
+    try:
+        job = slurm.submit(folder, nodes, asked, environment)
+    except CodedError:
+        import shutil
+
+        shutil.rmtree(folder.path, ignore_errors=True)
+        raise
+    folder.write("run", {**run, "job_id": job})
+    return folder
 
 
 def begin(folder: RunFolder) -> RunFolder:

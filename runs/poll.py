@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from mindspeed_mm_train_profiler.runs import redact, signatures
+from mindspeed_mm_train_profiler.runs import redact, signatures, slurm
 from mindspeed_mm_train_profiler.runs.folder import RunFolder, alive
 from mindspeed_mm_train_profiler.runs.launch import active
 from mindspeed_mm_train_profiler.runs.logscan import Scan, tail
@@ -58,6 +58,11 @@ def facts_of(folder: RunFolder) -> dict[str, Any]:
 
 def state_of(folder: RunFolder) -> tuple[str, int | None, int | None]:
     """(state, exit code of the launcher or script, signal)."""
+    if slurm.is_slurm(folder):
+        from mindspeed_mm_train_profiler.runs import slurm_poll
+
+        state, code, _ = slurm_poll.state_of(folder)
+        return state, code, None
     end = folder.read("end")
     launchers = folder.launchers()
     if end is None:
@@ -175,6 +180,11 @@ def log_lines(folder: RunFolder, cursor: int | None, count: int) -> tuple[list[s
             path = Path(run["log_file"])
     except OSError:
         pass
+    return tail_of(path, cursor, count)
+
+
+def tail_of(path: Path, cursor: int | None, count: int) -> tuple[list[str], int, int]:
+    """New lines of one log file, secrets hidden, bounded: (lines, cursor, bytes left out)."""
     lines, position, left = tail(path, cursor, count)
     lines = [redact.text(line) for line in lines]
     while lines and sum(len(line) for line in lines) > MAX_LOG_CHARS:
@@ -182,10 +192,17 @@ def log_lines(folder: RunFolder, cursor: int | None, count: int) -> tuple[list[s
     return lines, position, left
 
 
-def poll(folder: RunFolder, cursor: int | None = None, lines: int = 40) -> dict[str, Any]:
-    """One look at a run. Reads its records and the end of its log, whatever the log's size."""
+def poll(folder: RunFolder, cursor: int | None = None, lines: int = 40, node: int | None = None) -> dict[str, Any]:
+    """One look at a run. Reads its records and the end of its log, whatever the log's size.
+
+    ``node``: of a run over many nodes, whose log is wanted; None: the one that prints the iterations.
+    """
     build = folder.read("build") or {}
     run = folder.read("run") or {}
+    if run.get("launcher") == "slurm":
+        from mindspeed_mm_train_profiler.runs import slurm_poll
+
+        return slurm_poll.poll_job(folder, cursor, lines, node)
     facts = facts_of(folder)
     state, code, killed = state_of(folder)
     seen = sessions(folder, build)
@@ -210,8 +227,8 @@ def poll(folder: RunFolder, cursor: int | None = None, lines: int = 40) -> dict[
         "exit_code": code,
         "script_exit_code": end.get("script_exit_code"),
         "signal": killed,
-        "started": _iso(run.get("created")),
-        "ended": _iso(end.get("ended")),
+        "started": iso(run.get("created")),
+        "ended": iso(end.get("ended")),
         "log_tail": shown,
         "log_path": str(folder.log),
         "cursor": position,
@@ -224,7 +241,7 @@ def poll(folder: RunFolder, cursor: int | None = None, lines: int = 40) -> dict[
     }
 
 
-def _iso(moment: Any) -> str | None:
+def iso(moment: Any) -> str | None:
     if moment is None:
         return None
     return datetime.fromtimestamp(float(moment)).astimezone().isoformat(timespec="seconds")

@@ -25,7 +25,10 @@ class Finding:
 
 
 def look(build: Mapping[str, Any], environment: Mapping[str, str], smi: SmiReport | None) -> Iterable[Finding]:
-    """All findings for a build under the environment that the launch will have."""
+    """All findings for a build under the environment that the launch will have.
+
+    For a build that follows an allocation (``nodes``) started through a scheduler, see ``look_cluster``.
+    """
     yield from _files(build)
     if smi is not None:
         yield from _npus(build, smi)
@@ -45,6 +48,14 @@ def look(build: Mapping[str, Any], environment: Mapping[str, str], smi: SmiRepor
         yield Finding(Note("other_nodes", {"nodes": build["nnodes"], "commands": "\n".join(commands)}), True)
     if (build.get("options") or {}).get("profile_type") == "dynamic" and (stale := local.stale_shared_memory()):
         yield Finding(Note("shared_memory_present", {"paths": ", ".join(map(str, stale))}), True)
+    if local.umask() & 0o022 != 0o022:
+        yield Finding(Note("umask_open", {"umask": f"{local.umask():04o}"}), False)
+
+
+def look_cluster(build: Mapping[str, Any]) -> Iterable[Finding]:
+    """What can be looked at on a login node: files, disk, umask; devices and ports are the allocation's."""
+    yield from _files(build)
+    yield from _disk(build)
     if local.umask() & 0o022 != 0o022:
         yield Finding(Note("umask_open", {"umask": f"{local.umask():04o}"}), False)
 
@@ -106,8 +117,23 @@ def _disk(build: Mapping[str, Any]) -> Iterable[Finding]:
 
 
 def node_commands(build: Mapping[str, Any]) -> list[str]:
-    """What to start on every node of a job over several: the same copy, from the same directory."""
+    """What to start on every node of a job over several: the same copy, from the same directory; and a pdsh line.
+
+    The copy takes its place among the nodes from variables (``nodes`` in the build); where it cannot, it is started
+    with the script's own NODE_RANK, which the user must see to.
+    """
     import shlex
 
-    command = f"cd {shlex.quote(str(build['workdir']))} && {shlex.join(build['argv'])}"
-    return [f"NODE_RANK={rank} {command}" for rank in range(int(build.get("nnodes") or 1))]
+    count = int(build.get("nnodes") or 1)
+    place, words = shlex.quote(str(build["workdir"])), shlex.join(build["argv"])
+    if not build.get("nodes"):
+        return [f"cd {place} && NODE_RANK={rank} {words}" for rank in range(count)]
+    master = f"MM_PROFILER_MASTER_ADDR={build.get('master_addr') or 'ADDRESS_OF_NODE_0'}"
+    shared = f"MM_PROFILER_NNODES={count} {master}"
+    if build.get("master_port"):
+        shared += f" MM_PROFILER_MASTER_PORT={build['master_port']}"
+    lines = [f"cd {place} && {shared} MM_PROFILER_NODE_RANK={rank} {words}" for rank in range(count)]
+    return [
+        *lines,
+        f"pdsh -w NODE_0,NODE_1,... {shlex.quote(f'cd {place} && {shared} MM_PROFILER_NODE_RANK=%n {words}')}",
+    ]

@@ -6,6 +6,7 @@ from typing import Any
 
 import psutil
 
+from mindspeed_mm_train_profiler.runs import slurm
 from mindspeed_mm_train_profiler.runs.folder import RunFolder, alive
 from mindspeed_mm_train_profiler.runs.processes import describe, members
 
@@ -18,6 +19,8 @@ def stop(folder: RunFolder, grace_s: float = DEFAULT_GRACE_S, *, wait_s: float |
 
     Returns {already_ended, terminated, killed, left}: processes as {pid, name}.
     """
+    if slurm.is_slurm(folder):
+        return _cancel(folder, grace_s)
     if folder.read("end") is not None and not members(folder):
         return {"already_ended": True, "terminated": [], "killed": [], "left": []}
     if folder.read("stop") is None:
@@ -40,6 +43,21 @@ def stop(folder: RunFolder, grace_s: float = DEFAULT_GRACE_S, *, wait_s: float |
         time.sleep(TICK_S)
     _await_end(folder, 5.0)
     return {"already_ended": False, "terminated": terminated, "killed": killed, "left": describe(members(folder))}
+
+
+def _cancel(folder: RunFolder, grace_s: float) -> dict[str, Any]:
+    """Cancel the run's own job; Slurm ends the processes on its nodes, after its KillWait."""
+    job = str((folder.read("run") or {}).get("job_id"))
+    if not slurm.state(job).active:
+        return {"already_ended": True, "terminated": [], "killed": [], "left": []}
+    if folder.read("stop") is None:
+        folder.write("stop", {"asked": time.time(), "grace_s": grace_s})
+    slurm.cancel(job)
+    deadline = time.monotonic() + max(grace_s, 5.0)
+    while time.monotonic() < deadline and slurm.state(job).active:
+        time.sleep(0.5)
+    left = [{"pid": 0, "name": f"slurm job {job}"}] if slurm.state(job).active else []
+    return {"already_ended": False, "terminated": [], "killed": [], "left": left}
 
 
 def _signal(process: psutil.Process, how: str) -> None:

@@ -37,8 +37,9 @@ def _daemonize() -> None:
 class Supervisor:
     """Runs the script of one folder to its end."""
 
-    def __init__(self, folder: RunFolder) -> None:
+    def __init__(self, folder: RunFolder, *, new_session: bool = True) -> None:
         self.folder = folder
+        self.new_session = new_session
         self.run = folder.read("run") or {}
         self.scan = Scan()
         self.last: dict[str, Any] = {}
@@ -59,7 +60,7 @@ class Supervisor:
                 stdin=subprocess.DEVNULL,
                 stdout=handle,
                 stderr=subprocess.STDOUT,
-                start_new_session=True,
+                start_new_session=self.new_session,
                 preexec_fn=_default_signals,
             )
         finally:

@@ -112,7 +112,9 @@ class NotAsked(Confirm):
     confirm: bool = False
 
 
-def _prepare(script: str, options: ProfileOptions, workdir: str | None, script_args: Any, env: Any) -> Any:
+def _prepare(
+    script: str, options: ProfileOptions, workdir: str | None, script_args: Any, env: Any, nodes: int | None = None
+) -> Any:
     """The proposal; paths of the options are taken from the server's working directory."""
     from mindspeed_mm_train_profiler import profile_config
     from mindspeed_mm_train_profiler.launch_script import read_launch
@@ -126,7 +128,7 @@ def _prepare(script: str, options: ProfileOptions, workdir: str | None, script_a
     plan = read_launch(argument_path(script, base=place), workdir=place, script_args=script_args or (), env=env or {})
     for link in plan.chain:
         argument_path(link.path)  # a copy is written beside it
-    proposal = profile_config.prepare(plan, options.model_copy(update=given))
+    proposal = profile_config.prepare(plan, options.model_copy(update=given), nodes=nodes)
     argument_path(proposal.save_path)
     return proposal
 
@@ -171,6 +173,7 @@ async def ask(
     script_args: list[str] | None = None,
     env: dict[str, str] | None = None,
     confirmed: bool | None = None,
+    nodes: int | None = None,
     language: Literal["zh", "en"] | None = None,
 ) -> Any:
     """Ask the user, where the client can be asked and nobody has confirmed yet."""
@@ -180,7 +183,7 @@ async def ask(
     if confirmed is not None or not can_ask:
         return NotAsked()
     try:
-        proposal = await anyio.to_thread.run_sync(_prepare, script, options, workdir, script_args, env)
+        proposal = await anyio.to_thread.run_sync(_prepare, script, options, workdir, script_args, env, nodes)
     except CodedError:
         return NotAsked()  # the tool itself says what is wrong
     spoken = resolve_language(language)
@@ -197,12 +200,13 @@ async def ask(
 def build_config(
     script: Annotated[str, Field(description="launch script (.sh)")],
     options: ProfileOptions = DEFAULTS,
-    workdir: Annotated[str | None, Field(description="where the launch starts; default: found from the entry")] = None,
-    script_args: Annotated[list[str] | None, Field(description="arguments the script is given")] = None,
-    env: Annotated[dict[str, str] | None, Field(description="variables set for the launch")] = None,
+    workdir: Annotated[str | None, Field(description="where the launch starts")] = None,
+    script_args: Annotated[list[str] | None, Field(description="the script's own")] = None,
+    env: Annotated[dict[str, str] | None, Field(description="set for the launch")] = None,
     confirmed: Annotated[
         bool | None, Field(description="true: the user has confirmed the table; false: declined")
     ] = None,
+    nodes: Annotated[int | None, Field(description="for launcher slurm: nodes of the allocation")] = None,
     language: Language = None,
     answer: Annotated[ElicitationResult[Confirm], Resolve(ask)] = None,  # type: ignore[assignment]
 ) -> BuildResult:
@@ -210,7 +214,7 @@ def build_config(
     from mindspeed_mm_train_profiler import profile_config
 
     spoken = resolve_language(language)
-    proposal = _prepare(script, options, workdir, script_args, env)
+    proposal = _prepare(script, options, workdir, script_args, env, nodes)
     rows = _rows(spoken, proposal)
     shown: dict[str, Any] = {
         "confirmation": [Row(item=item, value=value) for item, value in rows],
@@ -222,7 +226,7 @@ def build_config(
     if said is not True:
         declined = said is False
         arguments: dict[str, Any] = {"script": script, "options": options.model_dump(mode="json", exclude_unset=True)}
-        optional = {"workdir": workdir, "script_args": script_args, "env": env, "language": language}
+        optional = {"workdir": workdir, "script_args": script_args, "env": env, "nodes": nodes, "language": language}
         arguments |= {name: value for name, value in optional.items() if value}
         return BuildResult(
             status="declined" if declined else "needs_confirmation",
@@ -238,10 +242,17 @@ def build_config(
             **shown,
         )
     manifest = profile_config.build(proposal)
-    return _built(spoken, manifest, proposal, shown)
+    return _built(spoken, manifest, proposal, shown, asked_nodes=nodes is not None)
 
 
-def _built(language: wording.Language, manifest: dict[str, Any], proposal: Any, shown: dict[str, Any]) -> BuildResult:
+def _built(
+    language: wording.Language,
+    manifest: dict[str, Any],
+    proposal: Any,
+    shown: dict[str, Any],
+    *,
+    asked_nodes: bool,
+) -> BuildResult:
     from mindspeed_mm_train_profiler.errors import Note
 
     left, omitted, copies = MAX_DIFF_CHARS, 0, []
@@ -260,7 +271,10 @@ def _built(language: wording.Language, manifest: dict[str, Any], proposal: Any, 
         warnings=remarks(language, notes[:MAX_WARNINGS]),
         next_step=NextStep(
             tool="launch_training",
-            arguments={"config_id": manifest["config_id"]},
+            arguments={
+                "config_id": manifest["config_id"],
+                **({"launcher": "slurm"} if manifest["nodes"] and asked_nodes else {}),
+            },
             why=wording.text(language, "build.next"),
         ),
         copies=copies,

@@ -279,8 +279,8 @@ def choose_options(
     ] = None,
     style: Literal["one_by_one", "one_form"] = "one_by_one",
     workdir: Annotated[str | None, Field(description="where the launch starts")] = None,
-    script_args: Annotated[list[str] | None, Field(description="arguments the script is given")] = None,
-    env: Annotated[dict[str, str] | None, Field(description="variables set for the launch")] = None,
+    script_args: Annotated[list[str] | None, Field(description="the script's own")] = None,
+    env: Annotated[dict[str, str] | None, Field(description="set for the launch")] = None,
     language: Language = None,
     state: Annotated[State, Resolve(_chain)] = None,  # type: ignore[assignment]
 ) -> ChooseResult:

@@ -142,9 +142,9 @@ class DetectEngineResult(Result):
 
 def detect_engine(
     script: Annotated[str, Field(description="launch script (.sh)")],
-    workdir: Annotated[str | None, Field(description="where the launch starts; default: found from the entry")] = None,
-    script_args: Annotated[list[str] | None, Field(description="arguments the script is given")] = None,
-    env: Annotated[dict[str, str] | None, Field(description="variables set for the launch")] = None,
+    workdir: Annotated[str | None, Field(description="where the launch starts")] = None,
+    script_args: Annotated[list[str] | None, Field(description="the script's own")] = None,
+    env: Annotated[dict[str, str] | None, Field(description="set for the launch")] = None,
     language: Language = None,
 ) -> DetectEngineResult:
     """Read a launch script; an unsupported one is a normal answer with its reason."""
@@ -263,8 +263,7 @@ TOOL = ToolSpec(
     name="detect_engine",
     title="Detect the training engine",
     description="Read a MindSpeed-MM launch script without running it: engine (Megatron or FSDP2), configuration "
-    "chain, train_iters, ranks, current profile block, missing paths, placeholders. An unsupported script is a normal "
-    "answer with its reason and the way on.",
+    "chain, train_iters, ranks, current profile block, missing paths. An unsupported script is a normal answer.",
     function=detect_engine,
     read_only=True,
     destructive=False,

@@ -1,7 +1,8 @@
 """launch_training: starts a built copy under a supervisor that outlives this server. One run per configuration."""
 
+import os
 from collections.abc import Iterable
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -19,6 +20,7 @@ class LaunchTrainingResult(Result):
     run_id: str
     state: str
     pid: int | None = None
+    job_id: str | None = Field(None, description="Slurm's")
     log_path: str
     run_dir: str
     poll_after_s: int = 5
@@ -37,9 +39,14 @@ def launch_training(
     override: Annotated[
         list[str] | None, Field(description="codes of refusals to go on in spite of, e.g. port_in_use")
     ] = None,
+    launcher: Literal["local", "slurm"] = "local",
+    partition: str | None = None,
+    account: str | None = None,
+    time: Annotated[str | None, Field(description="Slurm's time limit")] = None,
+    sbatch: Annotated[list[str] | None, Field(description="more options, e.g. --gres=npu:8")] = None,
     language: Language = None,
 ) -> LaunchTrainingResult:
-    """Start the run, or return the one that exists."""
+    """Start the run, or return the one that exists. Errors: refusals of the pre-flight, those of Slurm."""
     from mindspeed_mm_train_profiler import profile_config
     from mindspeed_mm_train_profiler.npu_host import cann, smi
     from mindspeed_mm_train_profiler.runs import launch, preflight
@@ -54,8 +61,13 @@ def launch_training(
         if limit is not None and (build.get("nproc_per_node") or 0) > limit:
             raise CodedError("too_many_ranks", found=build["nproc_per_node"], expected=f"<= {limit}")
         host = cann.find(build.get("cann_set_env") or ())
-        report = smi.query(dict(host.environment), timeout_s=SMI_WAIT_S)
-        findings = list(preflight.look(build, host.environment, report))
+        if launcher == "slurm":
+            if not build.get("nodes"):
+                raise CodedError("nodes_missing", found=config_id)
+            findings = list(preflight.look_cluster(build))
+        else:
+            report = smi.query(dict(host.environment), timeout_s=SMI_WAIT_S)
+            findings = list(preflight.look(build, host.environment, report))
         allowed = set(override or ()) - preflight.NEVER_OVERRIDDEN
         refusing = [f for f in findings if f.refuses and f.note.code not in allowed]
         if refusing:
@@ -65,8 +77,19 @@ def launch_training(
             raise CodedError(
                 first.code, found=first.params.get("found") or _found(first.params), also=", ".join(others), **params
             )
-        folder = launch.start(build, host.environment, idempotency_key)
-    audit.record("launch", run_id=folder.run_id, config_id=config_id, script=build["script"], override=sorted(allowed))
+        if launcher == "slurm":
+            asked = {"partition": partition, "account": account, "time": time, "sbatch": sbatch or []}
+            folder = launch.submit(build, os.environ, idempotency_key, asked)
+        else:
+            folder = launch.start(build, host.environment, idempotency_key)
+    audit.record(
+        "launch",
+        run_id=folder.run_id,
+        config_id=config_id,
+        script=build["script"],
+        override=sorted(allowed),
+        launcher=launcher,
+    )
     return _result(spoken, folder, already=False, notes=[f.note for f in findings])
 
 
@@ -76,12 +99,12 @@ def _found(params: object) -> str | None:
 
 
 def _result(spoken: wording.Language, folder: object, *, already: bool, notes: list) -> LaunchTrainingResult:  # type: ignore[type-arg]
-    from mindspeed_mm_train_profiler.runs import poll
+    from mindspeed_mm_train_profiler.runs import poll, slurm
     from mindspeed_mm_train_profiler.runs.folder import RunFolder
 
     assert isinstance(folder, RunFolder)
     state, _, _ = poll.state_of(folder)
-    script = folder.read("script") or {}
+    script, run = folder.read("script") or {}, folder.read("run") or {}
     return LaunchTrainingResult(
         summary=wording.text(
             spoken, "launch.already" if already else "launch.started", run_id=folder.run_id, state=state
@@ -95,7 +118,8 @@ def _result(spoken: wording.Language, folder: object, *, already: bool, notes: l
         run_id=folder.run_id,
         state=state,
         pid=script.get("pid"),
-        log_path=str(folder.log),
+        job_id=run.get("job_id"),
+        log_path=str(slurm.log_of(folder) if slurm.is_slurm(folder) else folder.log),
         run_dir=str(folder.path),
         already_running=already,
     )

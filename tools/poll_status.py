@@ -43,6 +43,25 @@ class ParseProgress(BaseModel):
     sessions: list[SessionParsed] = Field(default_factory=list)
 
 
+class NodeRow(BaseModel):
+    """One node of a run over many."""
+
+    node: int
+    name: str | None = None
+    state: str
+    exit_code: int | None = None
+    iteration: int | None = None
+
+
+class SlurmRow(BaseModel):
+    """Slurm's own words on the job."""
+
+    job_id: str | None = None
+    state: str | None = None
+    reason: str | None = None
+    nodes: str | None = None
+
+
 class WindowOpened(BaseModel):
     """A window of a dynamic run; steps are the watcher's own counter."""
 
@@ -88,6 +107,8 @@ class PollStatusResult(Result):
     sessions_seen: list[str] = Field(default_factory=list)
     diagnosis: list[Finding] = Field(default_factory=list)
     triggers: list[WindowOpened] | None = Field(None, description="of a dynamic run, oldest first")
+    nodes: list[NodeRow] | None = Field(None, description="of a run over many nodes")
+    slurm: SlurmRow | None = None
     parse: ParseProgress | None = Field(None, description="of an offline parse")
 
     def body(self, language: wording.Language) -> Iterable[str]:
@@ -103,6 +124,11 @@ class PollStatusResult(Result):
                 last=self.window.last_iteration,
                 seen=len(self.sessions_seen),
             )
+        if self.slurm:
+            told = [self.slurm.job_id, self.slurm.state, self.slurm.reason, self.slurm.nodes]
+            yield " ".join(["slurm", *(word for word in told if word)])
+        for row_of in (self.nodes or ())[:16]:
+            yield f"node {row_of.node} {row_of.name or ''}: {row_of.state}, iteration {row_of.iteration}"
         for opened in self.triggers or ():
             yield f"{opened.trigger_id}: {opened.state}, start_step {opened.start_step}, steps {opened.steps}"
             if opened.reason:
@@ -124,6 +150,7 @@ async def poll_status(
     cursor: Annotated[int | None, Field(ge=0, description="from the last call: only newer log lines come")] = None,
     wait_s: Annotated[float, Field(ge=0, le=20, description="wait up to this long for a change")] = 0,
     log_lines: Annotated[int, Field(ge=0, le=200)] = 40,
+    node: Annotated[int | None, Field(ge=0, description="whose log, of many")] = None,
     language: Language = None,
     context: Context[Any, Any] | None = None,
 ) -> PollStatusResult:
@@ -135,12 +162,12 @@ async def poll_status(
     folder = folders.find(run_id)
     if run_id.startswith("parse-"):
         return await _parse_job(folder, cursor, wait_s, log_lines, spoken, context)
-    facts = await anyio.to_thread.run_sync(poll.poll, folder, cursor, log_lines)
+    facts = await anyio.to_thread.run_sync(poll.poll, folder, cursor, log_lines, node)
     deadline = time.monotonic() + wait_s
     first, told = facts, -1
     while facts["state"] in poll.ACTIVE and time.monotonic() < deadline and not poll.changed(first, facts):
         await anyio.sleep(min(TICK_S, max(0.0, deadline - time.monotonic())))
-        facts = await anyio.to_thread.run_sync(poll.poll, folder, cursor, log_lines)
+        facts = await anyio.to_thread.run_sync(poll.poll, folder, cursor, log_lines, node)
         iteration = facts["iteration"]
         if context is not None and iteration is not None and iteration > told:
             told = iteration

@@ -61,8 +61,8 @@ def stop_training(
 TOOL = ToolSpec(
     name="stop_training",
     title="Stop a run",
-    description="End this run's own processes: TERM, then KILL after grace_s seconds (the profiler flushes in them). "
-    "Nothing else on the machine is touched; repeating it is harmless.",
+    description="End this run's own processes (TERM, then KILL after grace_s seconds) or its Slurm job, and nothing else; "
+    "repeating it is harmless.",
     function=stop_training,
     read_only=False,
     destructive=True,

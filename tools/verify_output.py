@@ -21,7 +21,7 @@ MAX_BRIEF = 8
 
 
 class Asked(BaseModel):
-    """What the output should be; everything optional."""
+    """What the output should be."""
 
     ranks: list[int] | None = None
     steps: list[int] | None = None
@@ -220,8 +220,8 @@ TOOL = ToolSpec(
     name="verify_output",
     title="Verify collected profile",
     description=(
-        "Judge the *_ascend_pt sessions of a run, or under any path: every expected rank, the settings recorded, raw "
-        "data, result files, captured steps. Verdict: complete, unparsed (parse offline), partial, empty or missing."
+        "Judge the *_ascend_pt sessions of a run, or under any path: ranks, recorded settings, raw data, result files, "
+        "captured steps. Verdict: complete, unparsed (parse offline), partial, empty or missing."
     ),
     function=verify_output,
     read_only=True,

@@ -113,4 +113,9 @@ TEXTS: dict[str, str] = {
     "copy_exists.message": "A file of that name is already there: {found}",
     "copy_not_written.message": "The copy could not be written: {found} ({detail})",
     "copy_not_written.hint": "Check free space and permissions; nothing was left behind.",
+    "cluster_launcher_not_supported.message": "A launch by {found} cannot be led by an allocation of nodes.",
+    "cluster_launcher_not_supported.hint": "Use torchrun with --nnodes, --node_rank, --master_addr and --master_port, or start the copies by hand on every node (acknowledge multi_node).",
+    "cluster_not_editable.message": "A node setting of the launcher stands nowhere it could be changed: {found}",
+    "cluster_not_editable.hint": "Write it as a plain value or as a variable of its own in the script.",
+    "nodes_not_positive.message": "The number of nodes must be at least 1.",
 }

@@ -113,4 +113,9 @@ TEXTS: dict[str, str] = {
     "copy_exists.message": "同名文件已存在：{found}",
     "copy_not_written.message": "副本写入失败：{found}（{detail}）",
     "copy_not_written.hint": "请检查剩余空间和权限；没有留下任何文件。",
+    "cluster_launcher_not_supported.message": "通过 {found} 的启动方式无法由多节点作业分配来控制。",
+    "cluster_launcher_not_supported.hint": "请使用带 --nnodes、--node_rank、--master_addr、--master_port 的 torchrun，或在每个节点手动启动副本（确认 multi_node）。",
+    "cluster_not_editable.message": "启动命令中的节点设置无处可改：{found}",
+    "cluster_not_editable.hint": "请在脚本中写成普通值或单独的变量。",
+    "nodes_not_positive.message": "节点数必须至少为 1。",
 }

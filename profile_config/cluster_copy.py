@@ -1,0 +1,116 @@
+"""A copy that every node of a cluster can run: its node variables follow the allocation, and by hand stay as they were.
+
+    NNODES=1                      NNODES=${MM_PROFILER_NNODES-1}
+    --node_rank $NODE_RANK        (NODE_RANK=${MM_PROFILER_NODE_RANK-0} where it is defined)
+    torchrun train.py             torchrun ${MM_PROFILER_NNODES:+--nnodes $MM_PROFILER_NNODES} train.py
+
+What the script derives from them (WORLD_SIZE, a batch size) follows by itself, because the definition is changed.
+"""
+
+from collections.abc import Mapping
+
+from mindspeed_mm_train_profiler.errors import CodedError
+from mindspeed_mm_train_profiler.launch_script.plan import LauncherCall, LaunchPlan, Word
+from mindspeed_mm_train_profiler.profile_config.edits import Edit
+from mindspeed_mm_train_profiler.profile_config.shell_edit import Located, Sources
+
+VARIABLES: tuple[tuple[str, str], ...] = (
+    ("nnodes", "MM_PROFILER_NNODES"),
+    ("node_rank", "MM_PROFILER_NODE_RANK"),
+    ("master_addr", "MM_PROFILER_MASTER_ADDR"),
+    ("master_port", "MM_PROFILER_MASTER_PORT"),
+)
+"""Launcher option (torchrun's spelling) and the variable that carries the allocation's value."""
+LAUNCHERS = frozenset({"torchrun", "python -m torch.distributed.run", "python -m torch.distributed.launch"})
+CONFLICTS = ("standalone", "rdzv_backend", "rdzv_endpoint")
+"""With these the launcher takes no notice of the four options."""
+SAMPLE: Mapping[str, str] = {
+    "MM_PROFILER_NNODES": "3",
+    "MM_PROFILER_NODE_RANK": "2",
+    "MM_PROFILER_MASTER_ADDR": "node-0.cluster",
+    "MM_PROFILER_MASTER_PORT": "23456",
+}
+"""An allocation that no script has: what the proof reads the copy with."""
+
+
+def editable(call: LauncherCall) -> CodedError | None:
+    """Why this call cannot be led by an allocation; None where it can."""
+    if call.launcher not in LAUNCHERS or call.quoted or call.entry is None or call.entry.span is None:
+        return CodedError("cluster_launcher_not_supported", found=call.launcher, expected=", ".join(sorted(LAUNCHERS)))
+    if clash := [name for name in CONFLICTS if name in call.options]:
+        return CodedError(
+            "cluster_launcher_not_supported", found=f"--{clash[0]}", expected="--nnodes, --node_rank, ..."
+        )
+    return None
+
+
+def edits(sources: Sources, call: LauncherCall) -> list[Located]:
+    """The edits of one copy. Error: ``cluster_not_editable`` for a value that stands nowhere it could be changed."""
+    if (error := editable(call)) is not None:
+        raise error
+    found: list[Located] = []
+    added = []
+    for option, variable in VARIABLES:
+        word = call.options.get(option)
+        if word is None:
+            added.append(f"${{{variable}:+--{option} ${variable}}}")
+            continue
+        located = _definition(sources, word, variable) or _place(sources, word, variable)
+        if located is None:
+            raise CodedError("cluster_not_editable", found=f"--{option} {word.text}")
+        if located not in found:
+            found.append(located)
+    if added:
+        span = call.entry.span if call.entry is not None else None
+        if span is None or span.path not in sources.files:
+            raise CodedError("cluster_not_editable", found=" ".join(added))
+        found.append((span.path, Edit(span.start, span.start, (" ".join(added) + " ").encode())))
+    return found
+
+
+def _wrapped(raw: bytes, variable: str) -> bytes | None:
+    """``raw`` as the default of the variable, in its own quotes; None for what cannot stand there."""
+    mark = raw[:1] if raw[:1] in (b'"', b"'") and raw[-1:] == raw[:1] and len(raw) > 1 else b""
+    inner = raw[1:-1] if mark else raw
+    if any(char in inner for char in (b'"', b"'", b"`", b"\n", b"(", b" ")):
+        return None
+    if inner.count(b"{") != inner.count(b"}") or (mark == b"'" and b"$" in inner):
+        return None
+    quote = b'"' if mark else b""
+    return quote + b"${" + variable.encode() + b"-" + inner + b"}" + quote
+
+
+def _definition(sources: Sources, word: Word, variable: str) -> Located | None:
+    """Where the variable that is this word's whole value gets it."""
+    for piece in word.pieces[:1]:
+        for binding in piece.bindings:
+            if binding.text == word.text and binding.value is not None and binding.value.path in sources.files:
+                new = _wrapped(sources.raw(binding.value), variable)
+                if new is not None:
+                    return binding.value.path, Edit(binding.value.start, binding.value.end, new)
+    return None
+
+
+def _place(sources: Sources, word: Word, variable: str) -> Located | None:
+    """Where the value stands in the call itself."""
+    spans = [piece.use or piece.span for piece in word.pieces if piece.text]
+    if len(spans) != 1 or spans[0] is None or spans[0].path not in sources.files:
+        return None
+    span = spans[0]
+    new = _wrapped(sources.raw(span), variable)
+    return None if new is None else (span.path, Edit(span.start, span.end, new))
+
+
+def problems(before: LaunchPlan, by_hand: LaunchPlan, allocated: LaunchPlan) -> list[tuple[str, str]]:
+    """What the copy would do otherwise: by hand as the original, in an allocation as that says."""
+    found: list[tuple[str, str]] = []
+    if by_hand.call is None or allocated.call is None or before.call is None:
+        return [("cluster", "no launcher")]
+    for option, variable in VARIABLES:
+        word = allocated.call.options.get(option)
+        if word is None or not word.known or word.text != SAMPLE[variable]:
+            found.append(("cluster", f"--{option} {word.text if word else None} != {SAMPLE[variable]}"))
+    nproc = before.nproc_per_node
+    if nproc and allocated.world_size != nproc * int(SAMPLE["MM_PROFILER_NNODES"]):
+        found.append(("cluster", f"world size {allocated.world_size}"))
+    return found

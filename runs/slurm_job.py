@@ -1,0 +1,122 @@
+"""What runs inside the allocation: the batch part on the first node, and one task on every node.
+
+    python -m mindspeed_mm_train_profiler.runs.slurm_job batch FOLDER     (the job; decides address and port)
+    python -m mindspeed_mm_train_profiler.runs.slurm_job node FOLDER      (a task; runs the copy, writes its record)
+
+Processes stay in the task's own process group, so that Slurm ends them all, whatever tracks them.
+"""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from mindspeed_mm_train_profiler.npu_host import cann
+from mindspeed_mm_train_profiler.runs import recorder, slurm
+from mindspeed_mm_train_profiler.runs.folder import RECORD_VARIABLE, RUN_VARIABLE, RunFolder, identity
+from mindspeed_mm_train_profiler.runs.supervisor import Supervisor
+from mindspeed_mm_train_profiler.state import private_folder
+
+NOT_SHARED = 96
+"""Exit code of a task that does not see the run's folder."""
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("0.0.0.0", 0))
+        return int(probe.getsockname()[1])
+
+
+def addresses() -> list[tuple[str, str]]:
+    """(name, address) of the allocation's nodes, in the order of their node ids."""
+    listed = slurm.call(["scontrol", "show", "hostnames", os.environ["SLURM_JOB_NODELIST"]]).stdout.split()
+    found = []
+    for name in listed:
+        told = slurm.call(["scontrol", "show", "node", "-o", name]).stdout
+        fields = dict(part.partition("=")[::2] for part in told.split() if "=" in part)
+        found.append((name, fields.get("NodeAddr") or name))
+    return found
+
+
+def batch(folder: RunFolder) -> int:
+    """Start one task on every node; the exit code is srun's."""
+    nodes = addresses()
+    port = (folder.read("run") or {}).get("master_port") or free_port()
+    job = {
+        "job_id": os.environ.get("SLURM_JOB_ID"),
+        "nodes": [name for name, _ in nodes],
+        "master_addr": nodes[0][1],
+        "master_port": port,
+        "started": time.time(),
+    }
+    folder.write("job", job)
+    environment = {
+        **os.environ,
+        "MM_PROFILER_NNODES": str(len(nodes)),
+        "MM_PROFILER_MASTER_ADDR": nodes[0][1],
+        "MM_PROFILER_MASTER_PORT": str(port),
+    }
+    words = ["srun", f"--ntasks={len(nodes)}", "--ntasks-per-node=1", "--kill-on-bad-exit=1", "--label"]
+    module = ["-m", "mindspeed_mm_train_profiler.runs.slurm_job", "node", str(folder.path)]
+    code = subprocess.call([*words, sys.executable, *module], env=environment, stdin=subprocess.DEVNULL)
+    folder.write("job", {**job, "ended": time.time(), "exit_code": code})
+    return code
+
+
+def node(folder: RunFolder) -> int:
+    """Run the copy on this node under a supervisor in the foreground; the launcher's exit code."""
+    run, build = folder.read("run"), folder.read("build") or {}
+    number = int(os.environ.get("SLURM_NODEID") or os.environ.get("SLURM_PROCID") or 0)
+    if run is None:
+        sys.stderr.write(f"node {number} ({socket.gethostname()}) does not see {folder.path}: no shared file system\n")
+        return NOT_SHARED
+    for name in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(name, signal.SIG_IGN)  # the training gets it as well, and this waits for its end
+    own = slurm.node_folder(folder, number)
+    private_folder(own.path)
+    host = cann.find(build.get("cann_set_env") or (), dict(os.environ))
+    environment = {
+        **host.environment,
+        **dict(build.get("env") or {}),
+        "MM_PROFILER_NODE_RANK": str(number),
+        RECORD_VARIABLE: str(recorder.install(own.path)),
+        RUN_VARIABLE: folder.run_id,
+    }
+    own.write("build", {"save_path": build.get("save_path")})
+    own.write("run", {**run, "environment": environment, "host": socket.gethostname(), "node": number})
+    own.write("supervisor", identity(os.getpid()))
+    os.umask(0o022)
+    supervisor = Supervisor(own, new_session=False)
+    supervisor.note_facts("start")
+    try:
+        process = supervisor.start()
+    except OSError as error:
+        supervisor.finish(None, str(error))
+        return 1
+    own.write("script", {**identity(process.pid), "pgid": os.getpgrp()})
+    code = supervisor.follow(process)
+    supervisor.finish(code)
+    return exit_code(own.read("end") or {})
+
+
+def exit_code(end: dict[str, Any]) -> int:
+    """The launcher's, also where the script hides it; a signal as 128 + n."""
+    codes = [int(code) for code in end.get("launcher_exit_codes") or []]
+    if wrong := [code for code in codes if code]:
+        return wrong[0]
+    if end.get("script_signal"):
+        return 128 + int(end["script_signal"])
+    return int(end.get("script_exit_code") or 0)
+
+
+def main(argv: list[str] | None = None) -> int:
+    part, place = sys.argv[1:3] if argv is None else argv
+    return {"batch": batch, "node": node}[part](RunFolder(Path(place)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
