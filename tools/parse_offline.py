@@ -151,8 +151,8 @@ def choose(
 TOOL = ToolSpec(
     name="parse_offline",
     title="Parse sessions offline",
-    description="Start torch_npu's offline parser in the background for sessions without good results; judged by its "
-    "outputs. Follow with poll_status(run_id=parse_id), then verify_output.",
+    description="Parse sessions without good results in the background with torch_npu; judged by its outputs. Follow "
+    "it with poll_status(run_id=parse_id).",
     function=parse_offline,
     read_only=False,
     destructive=True,

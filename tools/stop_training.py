@@ -61,8 +61,7 @@ def stop_training(
 TOOL = ToolSpec(
     name="stop_training",
     title="Stop a run",
-    description="End this run's own processes (TERM, then KILL after grace_s seconds) or its Slurm job, and nothing else; "
-    "repeating it is harmless.",
+    description="End this run's own processes (TERM, then KILL after grace_s seconds) or its Slurm job, nothing else.",
     function=stop_training,
     read_only=False,
     destructive=True,
