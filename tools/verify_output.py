@@ -90,10 +90,10 @@ class VerifyResult(Result):
 
 
 def verify_output(
-    run_id: Annotated[str | None, Field(description="a run: judged by what it was asked for")] = None,
-    path: Annotated[str | None, Field(description="or any folder: a session, or one above sessions")] = None,
+    run_id: Annotated[str | None, Field(description="a run: judged by its own request")] = None,
+    path: Annotated[str | None, Field(description="or a folder with sessions")] = None,
     expected: Asked | None = None,
-    deep: Annotated[bool, Field(description="read result files to their end")] = False,
+    deep: Annotated[bool, Field(description="read files to their end")] = False,
     language: Language = None,
 ) -> VerifyResult:
     """Judge what the profiler left; changes nothing on disk."""
@@ -143,7 +143,7 @@ def verify_output(
         looked = Problem("training_log_errors", " | ".join(said))
         checks.append(_check(shown(looked), ok=verdict.word == "complete"))
     notes = [Note("search_cut", {"looked": str(folder)})] if verdict.bounded else []
-    if shortened := _shorten(ranks):
+    if shortened := _shorten(ranks, verdict.ranks):
         notes.append(Note("rows_shortened", {"looked": f"{shortened}/{len(ranks)}"}))
     valid = sum(rank.state == "valid" for rank in ranks)
     subject = {"run_id": run_id} if run_id else {"path": str(folder)}
@@ -176,14 +176,15 @@ def _log_lines(run_id: str) -> list[str]:
     return profiler_lines(folders.find(run_id).log)
 
 
-def _shorten(ranks: list[RankFound]) -> int:
+def _shorten(ranks: list[RankFound], judged: list[Any]) -> int:
     """Take from the rows beyond ``MAX_FULL`` what others say already; the number of rows shortened."""
     told: set[str] = set()
     shortened = 0
-    for place, rank in enumerate(ranks):
-        for problem in rank.problems:
+    for place, (rank, source) in enumerate(zip(ranks, judged, strict=True)):
+        for problem, met in zip(rank.problems, source.problems, strict=True):
             if place >= MAX_FULL and problem.code in told:
-                problem.fix = None
+                # the sentence stands above already; inside the session, its path says nothing new
+                problem.fix, problem.detail = None, str(met.looked).replace(f"{rank.session}/", "")
             told.add(problem.code)
         if place >= MAX_FULL and rank.files:
             rank.files = None
@@ -247,8 +248,8 @@ TOOL = ToolSpec(
     name="verify_output",
     title="Verify collected profile",
     description=(
-        "Judge the *_ascend_pt sessions of a run, or under any path: ranks, recorded settings, raw data, result files, "
-        "captured steps. Verdict: complete, unparsed (parse offline), partial, empty or missing."
+        "Judge the *_ascend_pt sessions of a run or path: ranks, settings, raw data, results, steps. "
+        "Verdict: complete, unparsed (parse offline), partial, empty, missing."
     ),
     function=verify_output,
     read_only=True,
