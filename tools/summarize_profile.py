@@ -127,7 +127,7 @@ class SummaryResult(Result):
 
 def summarize_profile(
     run_id: Annotated[str | None, Field(description="a run")] = None,
-    path: Annotated[str | None, Field(description="or any folder with sessions")] = None,
+    path: Annotated[str | None, Field(description="or a folder with sessions")] = None,
     top: Annotated[int, Field(ge=1, le=100, description="operators per rank")] = 10,
     ranks: Annotated[list[int] | None, Field(description="only these")] = None,
     language: Language = None,
@@ -274,7 +274,7 @@ TOOL = ToolSpec(
     name="summarize_profile",
     title="Summarise a profile",
     description=(
-        "Numbers of a parsed profile, per rank: step breakdown (compute, communication, free), top operators, "
+        "Numbers of a parsed profile, per rank: steps (compute, communication, free), top operators, "
         "communication, slow rank, memory peak; a page and a picture. null means not measured."
     ),
     function=summarize_profile,

@@ -35,7 +35,7 @@ class Asked(BaseModel):
     aic_metrics_type: str | None = None
     analyse_flag: bool | None = None
     world_size: int | None = Field(None, ge=1)
-    since: str | None = Field(None, description="ISO time; older sessions are stale")
+    since: str | None = Field(None, description="ISO time; older is stale")
 
 
 class ProblemFound(BaseModel):
