@@ -11,9 +11,9 @@ from mindspeed_mm_train_profiler.errors import CodedError, Note
 from mindspeed_mm_train_profiler.skill import wording
 from mindspeed_mm_train_profiler.tools.common import Language, Result, ToolSpec, remarks, resolve_language
 
-MAX_STEPS = 24
-MAX_RANKS = 16
-MAX_KINDS = 12
+MAX_STEPS = 12
+MAX_RANKS = 4
+MAX_KINDS = 6
 """Rows of one result; what is left out is counted in ``omitted`` and stands in the report."""
 
 
@@ -127,7 +127,7 @@ class SummaryResult(Result):
 
 def summarize_profile(
     run_id: Annotated[str | None, Field(description="a run")] = None,
-    path: Annotated[str | None, Field(description="or any folder with sessions")] = None,
+    path: Annotated[str | None, Field(description="or a folder with sessions")] = None,
     top: Annotated[int, Field(ge=1, le=100, description="operators per rank")] = 10,
     ranks: Annotated[list[int] | None, Field(description="only these")] = None,
     language: Language = None,
@@ -166,11 +166,11 @@ def summarize_profile(
         spread=[
             SpreadRow(
                 measure=row.measure,
-                least_us=round(row.least_us, 1),
+                least_us=round(row.least_us, 3),
                 least_rank=row.least_rank,
-                most_us=round(row.most_us, 1),
+                most_us=round(row.most_us, 3),
                 most_rank=row.most_rank,
-                mean_us=round(row.mean_us, 1),
+                mean_us=round(row.mean_us, 3),
             )
             for row in spread.spreads(measured)
         ],
@@ -207,8 +207,8 @@ def _rows(measured: Sequence[Any], top: int) -> dict[str, Any]:
             type=row.type,
             core=row.core,
             count=row.count,
-            total_us=round(row.total_us, 1),
-            share=None if row.share is None else round(row.share, 4),
+            total_us=round(row.total_us, 3),
+            share=None if row.share is None else float(f"{row.share:.8g}"),
         )
         for item in measured
         for row in item.operators
@@ -218,8 +218,8 @@ def _rows(measured: Sequence[Any], top: int) -> dict[str, Any]:
             rank=item.rank,
             name=row.name,
             count=row.count,
-            elapsed_us=round(row.elapsed_us, 1),
-            wait_us=round(row.wait_us, 1),
+            elapsed_us=round(row.elapsed_us, 3),
+            wait_us=round(row.wait_us, 3),
         )
         for item in measured
         if item.communication is not None
@@ -227,7 +227,7 @@ def _rows(measured: Sequence[Any], top: int) -> dict[str, Any]:
     ]
     links = [
         LinkRow(
-            rank=item.rank, link=row.name, size_mb=round(row.size_mb, 1), bandwidth_gb_s=_short(row.bandwidth_gb_s, 2)
+            rank=item.rank, link=row.name, size_mb=round(row.size_mb, 3), bandwidth_gb_s=_short(row.bandwidth_gb_s, 4)
         )
         for item in measured
         if item.communication is not None
@@ -255,7 +255,7 @@ def _rows(measured: Sequence[Any], top: int) -> dict[str, Any]:
     return found
 
 
-def _short(value: float | None, digits: int = 1) -> float | None:
+def _short(value: float | None, digits: int = 3) -> float | None:
     return None if value is None else round(value, digits)
 
 
@@ -274,7 +274,7 @@ TOOL = ToolSpec(
     name="summarize_profile",
     title="Summarise a profile",
     description=(
-        "Numbers of a parsed profile, per rank: step breakdown (compute, communication, free), top operators, "
+        "Numbers of a parsed profile, per rank: steps (compute, communication, free), top operators, "
         "communication, slow rank, memory peak; a page and a picture. null means not measured."
     ),
     function=summarize_profile,

@@ -18,6 +18,8 @@ from mindspeed_mm_train_profiler.tools.common import (
 
 MAX_TREE = 40
 MAX_BRIEF = 8
+MAX_FULL = 8
+"""Ranks shown in full; beyond them sound ranks go without their files, and a problem met again without its fix."""
 
 
 class Asked(BaseModel):
@@ -33,7 +35,7 @@ class Asked(BaseModel):
     aic_metrics_type: str | None = None
     analyse_flag: bool | None = None
     world_size: int | None = Field(None, ge=1)
-    since: str | None = Field(None, description="ISO time; older sessions are stale")
+    since: str | None = Field(None, description="ISO time; older is stale")
 
 
 class ProblemFound(BaseModel):
@@ -53,7 +55,7 @@ class RankFound(BaseModel):
     level: str | None = None
     activities: list[str] | None = None
     bytes: int | None = None
-    files: list[str] = Field(default_factory=list)
+    files: list[str] | None = Field(None, description="null: not listed")
     problems: list[ProblemFound] = Field(default_factory=list)
 
 
@@ -88,14 +90,15 @@ class VerifyResult(Result):
 
 
 def verify_output(
-    run_id: Annotated[str | None, Field(description="a run: judged by what it was asked for")] = None,
-    path: Annotated[str | None, Field(description="or any folder: a session, or one above sessions")] = None,
+    run_id: Annotated[str | None, Field(description="a run: judged by its own request")] = None,
+    path: Annotated[str | None, Field(description="or a folder with sessions")] = None,
     expected: Asked | None = None,
-    deep: Annotated[bool, Field(description="read result files to their end")] = False,
+    deep: Annotated[bool, Field(description="read files to their end")] = False,
     language: Language = None,
 ) -> VerifyResult:
     """Judge what the profiler left; changes nothing on disk."""
     from mindspeed_mm_train_profiler import profile_data
+    from mindspeed_mm_train_profiler.profile_data.problems import Problem
     from mindspeed_mm_train_profiler.tools.profile_source import locate, seconds
 
     spoken = resolve_language(language)
@@ -135,11 +138,13 @@ def verify_output(
         )
         for rank in verdict.ranks
     ]
-    checks = [
-        CheckFound(name=item.code, ok=item.remark, detail=item.detail, fix=item.fix)
-        for item in (_Check(problem.remark, shown(problem)) for problem in verdict.problems)
-    ]
-    bounded = [Note("search_cut", {"looked": str(folder)})] if verdict.bounded else []
+    checks = [_check(shown(problem), ok=problem.remark) for problem in verdict.problems]
+    if run_id and (said := _log_lines(run_id)):
+        looked = Problem("training_log_errors", " | ".join(said))
+        checks.append(_check(shown(looked), ok=verdict.word == "complete"))
+    notes = [Note("search_cut", {"looked": str(folder)})] if verdict.bounded else []
+    if shortened := _shorten(ranks, verdict.ranks):
+        notes.append(Note("rows_shortened", {"looked": f"{shortened}/{len(ranks)}"}))
     valid = sum(rank.state == "valid" for rank in ranks)
     subject = {"run_id": run_id} if run_id else {"path": str(folder)}
     return VerifyResult(
@@ -148,7 +153,7 @@ def verify_output(
         path=str(folder),
         ranks=ranks,
         checks=checks,
-        warnings=remarks(spoken, bounded),
+        warnings=remarks(spoken, notes),
         summary=wording.text(
             spoken, "verify.summary", verdict=verdict.word, valid=valid, total=len(ranks), path=folder
         ),
@@ -159,9 +164,32 @@ def verify_output(
     )
 
 
-class _Check:
-    def __init__(self, remark: bool, found: ProblemFound) -> None:
-        self.remark, self.code, self.detail, self.fix = remark, found.code, found.detail, found.fix
+def _check(found: ProblemFound, *, ok: bool) -> CheckFound:
+    return CheckFound(name=found.code, ok=ok, detail=found.detail, fix=found.fix)
+
+
+def _log_lines(run_id: str) -> list[str]:
+    """What the profiler complained of in the run's log."""
+    from mindspeed_mm_train_profiler.profile_data.training_log import profiler_lines
+    from mindspeed_mm_train_profiler.runs import folder as folders
+
+    return profiler_lines(folders.find(run_id).log)
+
+
+def _shorten(ranks: list[RankFound], judged: list[Any]) -> int:
+    """Take from the rows beyond ``MAX_FULL`` what others say already; the number of rows shortened."""
+    told: set[str] = set()
+    shortened = 0
+    for place, (rank, source) in enumerate(zip(ranks, judged, strict=True)):
+        for problem, met in zip(rank.problems, source.problems, strict=True):
+            if place >= MAX_FULL and problem.code in told:
+                # the sentence stands above already; inside the session, its path says nothing new
+                problem.fix, problem.detail = None, str(met.looked).replace(f"{rank.session}/", "")
+            told.add(problem.code)
+        if place >= MAX_FULL and rank.files:
+            rank.files = None
+            shortened += 1
+    return shortened
 
 
 def _next(word: str, subject: dict[str, Any], language: wording.Language) -> NextStep | None:
@@ -186,13 +214,13 @@ def _numbers(verdict: Any) -> dict[str, Any] | None:
         {
             "rank": item.rank,
             "step": row.step,
-            **{key: None if value is None else round(value, 1) for key, value in row.values.items()},
+            **{key: None if value is None else round(value, 3) for key, value in row.values.items()},
         }
         for item in told
         for row in item.steps
     ]
     operators = [
-        {"rank": item.rank, "type": row.type, "core": row.core, "count": row.count, "total_us": round(row.total_us, 1)}
+        {"rank": item.rank, "type": row.type, "core": row.core, "count": row.count, "total_us": round(row.total_us, 3)}
         for item in told[:1]
         for row in item.operators
     ]
@@ -211,7 +239,7 @@ def _tree(ranks: list[RankFound]) -> str:
     for rank in ranks:
         if rank.session:
             lines.append(rank.session)
-            lines += [f"  ASCEND_PROFILER_OUTPUT/{name}" for name in rank.files]
+            lines += [f"  ASCEND_PROFILER_OUTPUT/{name}" for name in rank.files or ()]
     cut = len(lines) - MAX_TREE
     return "\n".join(lines[:MAX_TREE] + ([f"... +{cut}"] if cut > 0 else []))
 
@@ -220,8 +248,8 @@ TOOL = ToolSpec(
     name="verify_output",
     title="Verify collected profile",
     description=(
-        "Judge the *_ascend_pt sessions of a run, or under any path: ranks, recorded settings, raw data, result files, "
-        "captured steps. Verdict: complete, unparsed (parse offline), partial, empty or missing."
+        "Judge the *_ascend_pt sessions of a run or path: ranks, settings, raw data, results, steps. "
+        "Verdict: complete, unparsed (parse offline), partial, empty, missing."
     ),
     function=verify_output,
     read_only=True,

@@ -1,6 +1,7 @@
 """summarize_profile and compare_profiles as a client meets them; the page and the picture."""
 
 import base64
+import csv
 import importlib.util
 import shutil
 import subprocess
@@ -108,7 +109,7 @@ async def test_many_ranks_stay_short_and_what_is_left_out_is_counted(
             table.write_text(table.read_text(encoding="utf-8").replace(",10,", ",99,"), encoding="utf-8")
     told = await call("summarize_profile", path=str(tmp_path))
     assert told["slow_rank"] == 13 and told["steps"][0]["rank"] == 13
-    assert len(told["steps"]) == 24 and told["omitted"]["steps"] == 16
+    assert len(told["steps"]) == 12 and told["omitted"]["steps"] == 28
     only = await call("summarize_profile", path=str(tmp_path), ranks=[7])
     assert {row["rank"] for row in only["steps"]} == {7} and only["omitted"] == {}
 
@@ -157,3 +158,25 @@ async def test_verify_tells_steps_and_operators_from_small_files(
     assert steps == [(0, 4, 10.0, 2.0), (0, 5, 10.0, 2.0)]
     assert told["top_operators"] == [{"rank": 0, "type": "MatMul", "core": "AI_CORE", "count": 1, "total_us": 3.5}]
     assert told["unit"] == "us" and told["ranks_left_out"] == 0
+
+
+async def test_real_numbers_keep_their_digits(call: Call, profiler_shared: Path) -> None:
+    """Steps to the nanosecond, as an independent reading of the csv tells them."""
+    folder = profiler_shared / "cases" / "profiles" / "st-level2"
+    told = await call("summarize_profile", path=str(folder))
+    for row in told["steps"]:
+        file = folder / f"rank_{row['rank']}_ascend_pt" / "ASCEND_PROFILER_OUTPUT" / "step_trace_time.csv"
+        with file.open(encoding="utf-8", newline="") as stream:
+            line = next(csv.DictReader(stream))
+        assert row["compute_us"] == pytest.approx(float(line["Computing"]))
+        assert row["free_us"] == pytest.approx(float(line["Free"]))
+    assert [row["rank"] for row in told["steps"]] == [0, 1]
+    file = folder / "rank_0_ascend_pt" / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv"
+    totals: dict[str, float] = {}
+    with file.open(encoding="utf-8", newline="") as stream:
+        for line in csv.DictReader(stream):
+            if line["Accelerator Core"] != "COMMUNICATION":
+                totals[line["Name"]] = totals.get(line["Name"], 0) + float(line["Duration(us)"])
+    first = next(row for row in told["top_operators"] if row["rank"] == 0)
+    assert first["total_us"] == pytest.approx(totals[first["name"]])
+    assert first["share"] == pytest.approx(totals[first["name"]] / sum(totals.values()))

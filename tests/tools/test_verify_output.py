@@ -73,3 +73,27 @@ def test_the_report_names_place_settings_sketch_and_viewer(tmp_path: Path, sessi
     assert str(session) in found.tree and "ASCEND_PROFILER_OUTPUT/kernel_details.csv" in found.tree
     assert found.viewer_hint and "MindStudio Insight" in found.viewer_hint and str(tmp_path) in found.viewer_hint
     assert found.next_step is not None and found.next_step.tool == "summarize_profile"
+
+
+def test_complaints_in_the_training_log_are_told(tmp_path: Path) -> None:
+    folder = state.private_folder(state.state_dir() / "runs" / "run-20260102-030405-abcdef")
+    save = tmp_path / "never"
+    state.write_json(folder / "run.json", {"created": 1.0})
+    state.write_json(folder / "build.json", {"save_path": str(save), "expected": {"ranks": [0]}, "options": {}})
+    assert verify_output(run_id=folder.name).checks == []
+    line = "[ERROR] Export CANN Profiling data failed! 'msprof' command not found!"
+    (folder / "output.log").write_text(f"iteration 1\n{line}\n{line}\n" + "x" * 9000 + "\n", encoding="utf-8")
+    (check,) = verify_output(run_id=folder.name).checks
+    assert (check.name, check.ok) == ("training_log_errors", False)
+    assert check.detail.count("command not found") == 1
+
+
+def test_many_ranks_are_told_shortly(tmp_path: Path) -> None:
+    for rank in range(20):
+        out = tmp_path / f"h_{rank}_20260102030405678_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+        out.mkdir(parents=True)
+        (out / "trace_view.json").write_text('[{"ph": "X"}]', encoding="utf-8")
+    found = verify_output(path=str(tmp_path))
+    assert len(found.ranks) == 20
+    assert [rank.files is None for rank in found.ranks] == [False] * 8 + [True] * 12
+    assert [warning.code for warning in found.warnings] == ["rows_shortened"]
