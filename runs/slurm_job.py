@@ -17,7 +17,7 @@ from typing import Any
 
 from mindspeed_mm_train_profiler.npu_host import cann
 from mindspeed_mm_train_profiler.runs import recorder, slurm
-from mindspeed_mm_train_profiler.runs.folder import RECORD_VARIABLE, RUN_VARIABLE, RunFolder, identity
+from mindspeed_mm_train_profiler.runs.folder import RECORD_VARIABLE, RUN_VARIABLE, RunFolder, alive, identity
 from mindspeed_mm_train_profiler.runs.supervisor import Supervisor
 from mindspeed_mm_train_profiler.state import private_folder
 
@@ -43,7 +43,9 @@ def addresses() -> list[tuple[str, str]]:
 
 
 def batch(folder: RunFolder) -> int:
-    """Start one task on every node; the exit code is srun's."""
+    """Start one task on every node; the exit code is srun's. A second start of the same job starts nothing."""
+    if (earlier := folder.read("job")) is not None:
+        return _wait_for(folder, earlier)
     nodes = addresses()
     port = (folder.read("run") or {}).get("master_port") or free_port()
     job = {
@@ -51,7 +53,7 @@ def batch(folder: RunFolder) -> int:
         "nodes": [name for name, _ in nodes],
         "master_addr": nodes[0][1],
         "master_port": port,
-        "started": time.time(),
+        **identity(os.getpid()),
     }
     folder.write("job", job)
     environment = {
@@ -65,6 +67,20 @@ def batch(folder: RunFolder) -> int:
     code = subprocess.call([*words, sys.executable, *module], env=environment, stdin=subprocess.DEVNULL)
     folder.write("job", {**job, "ended": time.time(), "exit_code": code})
     return code
+
+
+def _wait_for(folder: RunFolder, earlier: dict[str, Any]) -> int:
+    """A controller that lost its records starts a job again: the first start's end is this one's, too."""
+    sys.stderr.write("this job was started before; nothing is started twice\n")
+    while alive(earlier) and (folder.read("job") or {}).get("ended") is None:
+        time.sleep(1.0)
+    told = (folder.read("job") or {}).get("exit_code")
+    ends = [end for own in slurm.node_folders(folder) if (end := own.read("end")) is not None]
+    if told is not None:
+        return int(told)
+    codes = [exit_code(end) for end in ends]
+    complete = len(codes) >= int((folder.read("run") or {}).get("nodes") or 1)
+    return next((code for code in codes if code), 0) if complete else 1
 
 
 def node(folder: RunFolder) -> int:

@@ -32,6 +32,8 @@ def state_of(folder: RunFolder) -> tuple[str, int | None, slurm.JobState]:
     if folder.read("stop") is not None and job.state in (None, "CANCELLED"):
         return "stopped", code, job
     complete = len(ends) >= int(run.get("nodes") or 1)
+    if complete and not any(codes) and job.state not in ("CANCELLED", "TIMEOUT"):
+        return "succeeded", code, job  # whatever the controller has forgotten meanwhile
     if job.state == "COMPLETED" or (job.state is None and complete):
         return ("failed" if code else "succeeded"), code, job
     if job.state is None:

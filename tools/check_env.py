@@ -127,6 +127,8 @@ def check_env(
     blocking, notes = judge(report, answer, found, msprof)
     if free is False:
         notes.append(Note("port_in_use", {"port": port}))
+    if blocking and shutil.which("sbatch", path=environment.get("PATH")) and not report.dies:
+        notes.append(Note("login_node", {}))
     notes += advisories.notes(answer.torch_npu, found.version)
     if names := local.disabling_variables(environment):
         notes.append(Note("profiler_disabled", {"names": ", ".join(names)}))

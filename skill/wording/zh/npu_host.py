@@ -29,4 +29,6 @@ TEXTS: dict[str, str] = {
     "advisory_warmup_window_lost.message": "有报告称 torch_npu {torch_npu} 与 CANN {cann} 会丢失采集窗口的开头（{source}）。",
     "advisory_parse_fails.message": "有报告称 CANN {cann} 会解析失败（{source}）。",
     "advisory_parse_fails.hint": "请保留原始数据，并在装有其他 CANN 版本的主机上解析。",
+    "login_node.message": "本机有 Slurm 但没有 NPU，似乎是登录节点。",
+    "login_node.hint": "可在作业分配内探测（srun --nodes=1 --time=2 mindspeed-mm-train-profiler env SCRIPT），然后在 build_config 中给出 nodes，并以 launcher slurm 启动。",
 }
