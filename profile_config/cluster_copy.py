@@ -2,7 +2,7 @@
 
     NNODES=1                      NNODES=${MM_PROFILER_NNODES-1}
     --node_rank $NODE_RANK        (NODE_RANK=${MM_PROFILER_NODE_RANK-0} where it is defined)
-    torchrun train.py             torchrun ${MM_PROFILER_NNODES:+--nnodes $MM_PROFILER_NNODES} train.py
+    torchrun train.py             torchrun ${MM_PROFILER_NNODES:+--nnodes=$MM_PROFILER_NNODES} train.py
 
 What the script derives from them (WORLD_SIZE, a batch size) follows by itself, because the definition is changed.
 """
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from mindspeed_mm_train_profiler.errors import CodedError
 from mindspeed_mm_train_profiler.launch_script.plan import LauncherCall, LaunchPlan, Word
 from mindspeed_mm_train_profiler.profile_config.edits import Edit
-from mindspeed_mm_train_profiler.profile_config.shell_edit import Located, Sources
+from mindspeed_mm_train_profiler.profile_config.shell_edit import Located, Sources, outer
 
 VARIABLES: tuple[tuple[str, str], ...] = (
     ("nnodes", "MM_PROFILER_NNODES"),
@@ -53,7 +53,7 @@ def edits(sources: Sources, call: LauncherCall) -> list[Located]:
     for option, variable in VARIABLES:
         word = call.options.get(option)
         if word is None:
-            added.append(f"${{{variable}:+--{option} ${variable}}}")
+            added.append(f"${{{variable}:+--{option}=${variable}}}")
             continue
         located = _definition(sources, word, variable) or _place(sources, word, variable)
         if located is None:
@@ -93,7 +93,7 @@ def _definition(sources: Sources, word: Word, variable: str) -> Located | None:
 
 def _place(sources: Sources, word: Word, variable: str) -> Located | None:
     """Where the value stands in the call itself."""
-    spans = [piece.use or piece.span for piece in word.pieces if piece.text]
+    spans = [outer(piece, word) for piece in word.pieces if piece.text]
     if len(spans) != 1 or spans[0] is None or spans[0].path not in sources.files:
         return None
     span = spans[0]

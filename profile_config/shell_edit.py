@@ -55,9 +55,24 @@ def quote(value: str, raw: bytes = b"") -> bytes:
 
 def edits_for(sources: Sources, word: Word, value: str, strategy: str) -> Located | None:
     """The edit by which ``word`` becomes ``value`` under one strategy; None where it does not apply."""
-    if not word.known or not word.pieces:
+    if not word.known:
+        return _unknown(sources, word, value) if strategy == "use" else None
+    if not word.pieces:
         return None
     return {"name": _name, "literal": _literal, "definition": _definition, "use": _use}[strategy](sources, word, value)
+
+
+PLAIN_USE = re.compile(rb'"?\$\{?\w+(?::?[-=][\w./-]*)?\}?"?')
+
+
+def _unknown(sources: Sources, word: Word, value: str) -> Located | None:
+    """A variable whose value depends on what is not known here: the place where it is used tells the value instead."""
+    span = word.span
+    if span is None or span.path not in sources.files or not SAFE.fullmatch(value):
+        return None
+    if not PLAIN_USE.fullmatch(sources.raw(span)):
+        return None
+    return span.path, Edit(span.start, span.end, value.encode("utf-8"))
 
 
 def _name(sources: Sources, word: Word, value: str) -> Located | None:
@@ -97,14 +112,14 @@ def _definition(sources: Sources, word: Word, value: str) -> Located | None:
     return None
 
 
-def _outer(piece: Piece, word: Word) -> Span | None:
+def outer(piece: Piece, word: Word) -> Span | None:
     """Where a piece stands for this word alone: the use of a variable within it, or the piece's own bytes."""
     inner = piece.bindings[0].text if piece.bindings else None
     return piece.use if piece.use is not None and inner and inner in word.text else piece.span
 
 
 def _use(sources: Sources, word: Word, value: str) -> Located | None:
-    spans = [span for piece in word.pieces if piece.text and (span := _outer(piece, word)) is not None]
+    spans = [span for piece in word.pieces if piece.text and (span := outer(piece, word)) is not None]
     if not spans or len({span.path for span in spans}) != 1 or spans[0].path not in sources.files:
         return None
     path, start, end = spans[0].path, min(s.start for s in spans), max(s.end for s in spans)

@@ -1,0 +1,99 @@
+"""Copies that follow an allocation: by hand as the original, in an allocation as that says, in every plain shape."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from mindspeed_mm_train_profiler import profile_config
+from mindspeed_mm_train_profiler.errors import CodedError
+from mindspeed_mm_train_profiler.launch_script import read_launch
+from mindspeed_mm_train_profiler.options import ProfileOptions
+from mindspeed_mm_train_profiler.profile_config.cluster_copy import SAMPLE, VARIABLES
+from mindspeed_mm_train_profiler.simulator.sample import Checkout, make_checkout
+
+REST = "pretrain_vlm.py --mm-tool ./mindspeed_mm/tools/tools.json --train-iters 50"
+SHAPES = {
+    "variables": "NNODES=1\nNODE_RANK=0\nMASTER_ADDR=localhost\nMASTER_PORT=6000\ntorchrun --nproc_per_node 2 "
+    f"--nnodes $NNODES --node_rank $NODE_RANK --master_addr $MASTER_ADDR --master_port $MASTER_PORT {REST}\n",
+    "literals": f"torchrun --nproc_per_node 2 --nnodes 1 --node_rank=0 --master_addr 127.0.0.1 --master_port 6000 {REST}\n",
+    "none": f"torchrun --nproc_per_node 2 {REST}\n",
+    "some": f"torchrun --nnodes=1 --nproc_per_node=2 {REST}\n",
+    "defaulted": 'N="${NNODES:-1}"\nR=${NODE_RANK:-0}\ntorchrun --nproc_per_node 2 --nnodes $N --node_rank $R '
+    f'--master_addr "${{MASTER_ADDR:-localhost}}" --master_port 6000 {REST}\n',
+    "one string": 'NNODES=1\nARGS="--nproc_per_node 2 --nnodes $NNODES --node_rank 0 --master_addr x --master_port 1"\n'
+    f"torchrun $ARGS {REST}\n",
+    "module": f"python -m torch.distributed.run --nproc_per_node 2 --nnodes 1 {REST}\n",
+}
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    return make_checkout(tmp_path / "mm")
+
+
+def built(checkout: Checkout, text: str, nodes: int | None = 2) -> Path:
+    script = checkout.scripts["tools_json"].parent / "mine.sh"
+    script.write_text("#!/bin/bash\n" + text, encoding="utf-8")
+    options = ProfileOptions(acknowledge=["missing_paths", "checkpoint_overwrite"], train_iters=60)
+    manifest = profile_config.build(profile_config.prepare(read_launch(script), options, nodes=nodes))
+    assert manifest["nodes"] == nodes and manifest["world_size"] == 2 * (nodes or 1)
+    return next(Path(copy["copy"]) for copy in manifest["copies"] if copy["role"] == "script")
+
+
+def launched(copy: Path, folder: Path, env: dict[str, str]) -> list[str]:
+    """What real bash passes to the launcher."""
+    for name in ("torchrun", "python"):
+        standin = folder / name
+        standin.write_text('#!/bin/bash\nprintf "%s\\n" "$@" > "$RECORD"\n', encoding="utf-8")
+        standin.chmod(0o755)
+    record = folder / "record"
+    subprocess.run(
+        ["bash", str(copy)],
+        cwd=folder,
+        env={"PATH": f"{folder}:/usr/bin:/bin", "RECORD": str(record), **env},
+        stdin=subprocess.DEVNULL,
+        timeout=20,
+        check=True,
+    )
+    return record.read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_real_bash_passes_the_allocations_values(checkout: Checkout, tmp_path: Path, shape: str) -> None:
+    copy = built(checkout, SHAPES[shape])
+    by_hand = launched(copy, tmp_path, {})
+    original = launched(copy.with_name("mine.sh"), tmp_path, {})
+    assert [word for word in by_hand if "profile_2" not in word and word != "60"] == [
+        word for word in original if not word.endswith("tools.json") and word != "50"
+    ]
+    words = launched(copy, tmp_path, dict(SAMPLE))
+    for option, variable in VARIABLES:
+        value = SAMPLE[variable]
+        assert f"--{option}={value}" in words or words[words.index(f"--{option}") + 1] == value, words
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"msrun --worker_num=2 --local_worker_num=2 {REST}\n",
+        f"torchrun --standalone --nproc_per_node 2 {REST}\n",
+        f"torchrun --nproc_per_node 2 --rdzv_backend c10d --rdzv_endpoint x:1 {REST}\n",
+        f"bash -c 'torchrun --nproc_per_node 2 {REST}'\n",
+    ],
+)
+def test_what_cannot_be_led_is_refused(checkout: Checkout, text: str) -> None:
+    with pytest.raises(CodedError, match="cluster_launcher_not_supported"):
+        built(checkout, text)
+
+
+def test_nodes_must_be_positive(checkout: Checkout) -> None:
+    with pytest.raises(CodedError, match="nodes_not_positive"):
+        built(checkout, SHAPES["none"], nodes=0)
+
+
+def test_a_value_that_is_not_known_is_told_where_it_is_used(checkout: Checkout, tmp_path: Path) -> None:
+    """Both branches are possible: the copy's number stands at the place of use."""
+    text = f"if ls /nowhere-at-all; then TI=5; else TI=9; fi\ntorchrun --nproc_per_node 2 {REST.replace('50', '$TI')}\n"
+    copy = built(checkout, text, nodes=None)
+    assert launched(copy, tmp_path, {})[-1] == "60"
