@@ -72,7 +72,7 @@ def _wrapped(raw: bytes, variable: str) -> bytes | None:
     """``raw`` as the default of the variable, in its own quotes; None for what cannot stand there."""
     mark = raw[:1] if raw[:1] in (b'"', b"'") and raw[-1:] == raw[:1] and len(raw) > 1 else b""
     inner = raw[1:-1] if mark else raw
-    if any(char in inner for char in (b'"', b"'", b"`", b"\n", b"(", b" ")):
+    if any(char in inner for char in (b'"', b"'", b"`", b"\n", b"(", b" ", b"<", b">")):
         return None
     if inner.count(b"{") != inner.count(b"}") or (mark == b"'" and b"$" in inner):
         return None
