@@ -22,7 +22,7 @@ TEXTS: dict[str, str] = {
     "multi_node.message": "The launch spans {found} nodes; the copies are made on this host only.",
     "multi_node.hint": "Acknowledge multi_node and start the same copies on every node (shared file system), or use a single-node script.",
     "dynamic_not_supported_fsdp2.message": "The FSDP2 engine does not support dynamic collection: its Profiler raises ValueError as soon as training starts.",
-    "dynamic_not_supported_fsdp2.hint": "Use profile_type static.",
+    "dynamic_not_supported_fsdp2.hint": "Use profile_type static. The one other route is torch_npu's own: PROF_CONFIG_PATH=DIR in the environment. It counts steps of the optimizer built last, cannot capture step 0, works with torch's own optimizers only, and this server does not drive it.",
     "dynamic_not_supported.message": "This checkout's training does not support dynamic collection.",
     "dynamic_not_supported.hint": "Use profile_type static.",
     "dynamic_path_not_directory.message": "dynamic_config_path must be a directory, and this is a file: {found}",

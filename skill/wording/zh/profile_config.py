@@ -22,7 +22,7 @@ TEXTS: dict[str, str] = {
     "multi_node.message": "该启动跨 {found} 个节点，副本只在本机创建。",
     "multi_node.hint": "确认 multi_node 并在每个节点启动同一份副本（共享文件系统），或使用单机脚本。",
     "dynamic_not_supported_fsdp2.message": "FSDP2 引擎不支持动态采集：训练一启动，其 Profiler 就会抛出 ValueError。",
-    "dynamic_not_supported_fsdp2.hint": "请使用 profile_type static。",
+    "dynamic_not_supported_fsdp2.hint": "请使用 profile_type static。唯一的其他途径是 torch_npu 自带的环境变量 PROF_CONFIG_PATH=DIR：它按最后创建的优化器计 step，无法采集 step 0，仅适用于 torch 原生优化器，且本服务不控制它。",
     "dynamic_not_supported.message": "该代码仓的这种训练不支持动态采集。",
     "dynamic_not_supported.hint": "请使用 profile_type static。",
     "dynamic_path_not_directory.message": "dynamic_config_path 必须是目录，而这是一个文件：{found}",
