@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin", "/usr/local/sbin"])
+"""Daemons lie where only root looks."""
 COMMANDS = ("slurmctld", "slurmd", "munged", "sbatch", "srun")
 CONFIG = """ClusterName=virtual
 SlurmctldHost={host}(127.0.0.1)
@@ -50,11 +52,11 @@ PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverTimeLimit
 
 def _install() -> str | None:
     """Why there is no Slurm here; None where there is."""
-    if all(shutil.which(name) for name in COMMANDS):
+    if all(shutil.which(name, path=PATH) for name in COMMANDS):
         return None
-    if os.geteuid() != 0 or shutil.which("apt-get") is None:
+    if os.geteuid() != 0 or shutil.which("apt-get", path=PATH) is None:
         return "slurm-wlm and munge are not installed, and root or apt is missing"
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    environment = {**os.environ, "PATH": PATH, "DEBIAN_FRONTEND": "noninteractive"}
     words = ["apt-get", "install", "-y", "--no-install-recommends", "slurm-wlm", "munge"]
     try:
         for command in (["apt-get", "update"], words):
@@ -63,7 +65,7 @@ def _install() -> str | None:
         return f"slurm-wlm cannot be installed: {error}"
     return (
         None
-        if done.returncode == 0 and all(shutil.which(name) for name in COMMANDS)
+        if done.returncode == 0 and all(shutil.which(name, path=PATH) for name in COMMANDS)
         else "slurm-wlm cannot be installed"
     )
 
@@ -89,7 +91,7 @@ class Cluster:
             for i in range(1, count + 1)
         )
         (root / "slurm.conf").write_text(CONFIG.format(host=host, root=root, controller=_port(), nodes=nodes))
-        self.environment = {**os.environ, "SLURM_CONF": str(root / "slurm.conf")}
+        self.environment = {**os.environ, "PATH": PATH, "SLURM_CONF": str(root / "slurm.conf")}
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
         self.start(
             "munged",
@@ -114,8 +116,13 @@ class Cluster:
         self.wait(lambda: self.idle() == count, 60)
 
     def start(self, key: str, *words: str) -> None:
+        program = shutil.which(words[0], path=PATH) or words[0]
         self.processes[key] = subprocess.Popen(
-            words, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            [program, *words[1:]],
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
 
     def start_controller(self) -> None:
