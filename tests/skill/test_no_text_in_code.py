@@ -1,6 +1,7 @@
 """No sentence for a user stands in code: whatever is shown comes from the catalogues."""
 
 import ast
+import gc
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -60,7 +61,11 @@ def shown_texts(tree: ast.AST) -> Iterator[tuple[int, str]]:
 @pytest.mark.parametrize("path", list(modules()), ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_no_sentence_is_built_in_code(path: Path) -> None:
     """SK-37."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    gc.disable()  # CPython before 3.11.9 can fail in ast.parse when the collector runs inside it (gh-106905)
+    try:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+    finally:
+        gc.enable()
     found = [(line, text) for line, text in shown_texts(tree) if speaks(text)]
     assert found == []
 
