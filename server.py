@@ -9,6 +9,7 @@ from mcp.server import MCPServer
 
 from mindspeed_mm_train_profiler import __version__, settings
 from mindspeed_mm_train_profiler.tools import ALL, conversation
+from mindspeed_mm_train_profiler.tools.run_events import RunEvents
 from mindspeed_mm_train_profiler.tools.serving import ProfilerServer, handler, register
 
 __all__ = ["build_server", "handler"]
@@ -28,6 +29,7 @@ def build_server() -> MCPServer[Any]:
         instructions=INSTRUCTIONS,
         version=__version__,
         log_level="WARNING",
+        subscriptions=RunEvents(),
     )
     for spec in ALL:
         if spec.read_only or not settings.current().read_only:

@@ -290,3 +290,39 @@ def test_a_run_that_ends_between_two_looks_is_not_lost(tmp_path: Path, monkeypat
 
     monkeypatch.setattr(RunFolder, "read", late)
     assert poll.state_of(run)[0] == "succeeded"
+
+
+def test_a_clock_that_is_set_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """psutil computes start times from the wall clock; the kernel's ticks since the boot do not move."""
+    run = begin(tmp_path, "sleep 30\n")
+    real = psutil.Process.create_time
+    monkeypatch.setattr(psutil.Process, "create_time", lambda self: real(self) + 7200)
+    assert poll.poll(run)["state"] == "running"
+    monkeypatch.setattr(time, "time", lambda: 1.0)
+    assert poll.poll(run)["state"] == "running"
+    monkeypatch.undo()
+    stop.stop(run, 0.5)
+    assert poll.poll(run)["state"] == "stopped"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a small file system wants root")
+def test_a_full_disk_is_told_and_loses_nothing(tmp_path: Path, own_state: Path) -> None:
+    """The log's own disk runs full while training prints: the run's end is known all the same."""
+    small = own_state / "runs"
+    small.mkdir(exist_ok=True)
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(small)], capture_output=True)
+    if done.returncode:
+        pytest.skip("tmpfs cannot be mounted here")
+    try:
+        run = begin(tmp_path, "head -c 2000000 /dev/zero | tr '\\0' x\nsleep 0.3\nexit 7\n")
+        deadline = time.monotonic() + 30
+        while launch.active(run) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert not launch.active(run)
+        facts = poll.poll(run)
+        assert facts["state"] in {"failed", "lost"}  # with no byte left even the end may not be written
+        if facts["state"] == "failed":
+            assert facts["exit_code"] == 7
+        assert processes.members(run) == []
+    finally:
+        subprocess.run(["umount", "-l", str(small)], capture_output=True, check=False)

@@ -78,3 +78,19 @@ def test_a_failed_training_is_told_with_its_exit_code() -> None:
     """SK-27."""
     said = wording.text("zh", "poll.state.failed", run_id="run-1", code=137)
     assert "训练执行失败（退出码: 137）" in said and "Profiling 采集需要训练正常运行" in said
+
+
+@pytest.mark.parametrize("language", wording.LANGUAGES)
+def test_the_questions_are_the_committed_ones(language: wording.Language) -> None:
+    """A snapshot of each language: a change of wording or order is seen in review. UPDATE_SNAPSHOTS=1 writes it."""
+    import json
+    import os
+    from pathlib import Path
+
+    from mindspeed_mm_train_profiler.skill import catalogue
+
+    file = Path(__file__).parent / "snapshots" / f"questions.{language}.json"
+    found = json.loads(json.dumps(catalogue.questions(language), ensure_ascii=False))
+    if os.environ.get("UPDATE_SNAPSHOTS"):
+        file.write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    assert json.loads(file.read_text(encoding="utf-8")) == found
