@@ -84,7 +84,7 @@ def world(cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     for run in folders.all_runs():
         if slurm.is_slurm(run):
             slurm.cancel(str((run.read("run") or {})["job_id"]))
-    cluster.wait(lambda: not cluster.run("squeue", "-h").strip(), 40)
+    cluster.wait(lambda: not cluster.run("squeue", "-h").strip(), 100)
 
 
 @pytest.mark.parametrize("chain", ["tools_json", "yaml", "fsdp2"])
