@@ -11,8 +11,6 @@ from pathlib import Path
 DISABLING = ("PROFILING_MODE", "PROFILER_SAMPLECONFIG")
 """Set to anything, they disable every torch_npu profiler call (torch_npu ``profiler/_utils.check_msprof_env``)."""
 OOTB = "OOTB_OPTIMIZER_PROFILING"
-SHM = Path("/dev/shm")
-SHM_PREFIX = "DynamicProfileNpuShm"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +59,3 @@ def umask() -> int:
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
-
-
-def stale_shared_memory() -> list[Path]:
-    """Dynamic-profile segments on this host; whose they are is not decided here."""
-    try:
-        return sorted(SHM.glob(SHM_PREFIX + "*"))
-    except OSError:
-        return []

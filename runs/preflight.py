@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mindspeed_mm_train_profiler.errors import Note
+from mindspeed_mm_train_profiler import dynamic_profile
+from mindspeed_mm_train_profiler.errors import CodedError, Note
 from mindspeed_mm_train_profiler.npu_host import local, probe
 from mindspeed_mm_train_profiler.npu_host.smi import SmiReport
 from mindspeed_mm_train_profiler.runs.launch import fingerprint
@@ -46,8 +47,8 @@ def look(build: Mapping[str, Any], environment: Mapping[str, str], smi: SmiRepor
     if (build.get("nnodes") or 1) > 1 and "multi_node" not in (build.get("options") or {}).get("acknowledge", []):
         commands = node_commands(build)
         yield Finding(Note("other_nodes", {"nodes": build["nnodes"], "commands": "\n".join(commands)}), True)
-    if (build.get("options") or {}).get("profile_type") == "dynamic" and (stale := local.stale_shared_memory()):
-        yield Finding(Note("shared_memory_present", {"paths": ", ".join(map(str, stale))}), True)
+    if (build.get("options") or {}).get("profile_type") == "dynamic" and (left := dynamic_profile.find_segments()):
+        yield Finding(Note("shared_memory_present", {"paths": "; ".join(map(_segment, left))}), True)
     if local.umask() & 0o022 != 0o022:
         yield Finding(Note("umask_open", {"umask": f"{local.umask():04o}"}), False)
 
@@ -58,6 +59,29 @@ def look_cluster(build: Mapping[str, Any]) -> Iterable[Finding]:
     yield from _disk(build)
     if local.umask() & 0o022 != 0o022:
         yield Finding(Note("umask_open", {"umask": f"{local.umask():04o}"}), False)
+
+
+def _segment(segment: dynamic_profile.Segment) -> str:
+    """A segment and who holds it: pids, nobody (a dead job left it), or not known."""
+    who = {
+        True: "held by nobody",
+        False: f"held by pid {', '.join(map(str, segment.holders))}",
+        None: "holders unknown",
+    }
+    return f"{segment.path} ({segment.age_s:.0f} s old, {who[segment.owner_dead]})"
+
+
+def remove_dead_segments() -> list[Path]:
+    """Remove the segments that provably nobody holds; those removed. Only on the user's explicit request."""
+    removed = []
+    for segment in dynamic_profile.find_segments():
+        if segment.owner_dead:
+            try:
+                dynamic_profile.remove_segment(segment.path)
+            except (CodedError, OSError):
+                continue  # somebody took it meanwhile
+            removed.append(segment.path)
+    return removed
 
 
 def _folder(place: Any) -> Path | None:

@@ -12,6 +12,8 @@ from mindspeed_mm_train_profiler.skill import wording
 from mindspeed_mm_train_profiler.tools.common import Language, NextStep, Result, ToolSpec, remarks, resolve_language
 
 SMI_WAIT_S = 1.2
+REMOVE = "remove_shared_memory"
+"""An override that is a request: remove shared memory of dead dynamic jobs before the launch."""
 
 
 class LaunchTrainingResult(Result):
@@ -66,6 +68,9 @@ def launch_training(
                 raise CodedError("nodes_missing", found=config_id)
             findings = list(preflight.look_cluster(build))
         else:
+            if REMOVE in (override or ()):
+                removed = preflight.remove_dead_segments()
+                audit.record("remove_shared_memory", config_id=config_id, paths=[str(path) for path in removed])
             report = smi.query(dict(host.environment), timeout_s=SMI_WAIT_S)
             findings = list(preflight.look(build, host.environment, report))
         allowed = set(override or ()) - preflight.NEVER_OVERRIDDEN

@@ -1,5 +1,6 @@
 """A whole dynamic job through a client on the simulated host, and what a window is refused for."""
 
+import mmap
 import os
 import shutil
 import time
@@ -154,3 +155,32 @@ async def test_a_static_run_has_no_windows(call: Call, script: str) -> None:
     assert (await call("poll_status", run_id=run_id))["triggers"] is None
     unknown = await call("trigger_dynamic", run_id="run-20260101-000000-abcdef")
     assert unknown["error"]["code"] == "run_unknown"
+
+
+async def test_shared_memory_of_a_dead_job_refuses_and_goes_on_request(
+    call: Call, script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from mindspeed_mm_train_profiler.dynamic_profile import shared_memory
+
+    folder = tmp_path / "shm"
+    folder.mkdir()
+    (folder / "DynamicProfileNpuShm2026010203").write_bytes(b"x")
+    held = folder / "DynamicProfileNpuShm2026010204"
+    held.write_bytes(b"x" * 4096)
+    monkeypatch.setattr(shared_memory, "FOLDER", folder)
+    looked = shared_memory._holders  # a process that may not be looked at (a container's own) would leave it unknown
+    monkeypatch.setattr(shared_memory, "_holders", lambda paths: (looked(paths)[0], True))
+    monkeypatch.setattr(shared_memory.find_segments, "__defaults__", (folder,))
+    monkeypatch.setattr(shared_memory.remove_segment, "__defaults__", (folder,))
+    built = await call("build_config", script=script, options=DYNAMIC, confirmed=True)
+    with held.open("r+b") as file, mmap.mmap(file.fileno(), 4096):
+        refused = await call("launch_training", config_id=built["config_id"])
+        assert refused["error"]["code"] == "shared_memory_present"
+        said = refused["error"]["message"]
+        assert "held by nobody" in said and f"held by pid {os.getpid()}" in said
+        again = await call("launch_training", config_id=built["config_id"], override=["remove_shared_memory"])
+        assert again["error"]["code"] == "shared_memory_present", "what somebody holds stays"
+        assert sorted(path.name for path in folder.iterdir()) == [held.name]
+    gone = await call("launch_training", config_id=built["config_id"], override=["remove_shared_memory"])
+    assert not gone["_error"] and list(folder.iterdir()) == []
+    await call("stop_training", run_id=gone["run_id"], grace_s=1)

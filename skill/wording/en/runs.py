@@ -41,7 +41,7 @@ TEXTS: dict[str, str] = {
     "other_nodes.message": "The launch is for {nodes} nodes; this host starts its own ranks only.",
     "other_nodes.hint": "Start the same copy on every node (override other_nodes launches this host's part):\n{commands}",
     "shared_memory_present.message": "Shared memory of a dynamic-profile job exists on this host: {paths}",
-    "shared_memory_present.hint": "If its job is dead, remove it before the launch: a new job of the same hour attaches to it and never triggers.",
+    "shared_memory_present.hint": "A segment held by nobody was left by a dead job: a new job of the same hour attaches to it and never triggers. override remove_shared_memory removes what provably nobody holds; override shared_memory_present goes on in spite of it.",
     "umask_open.message": "The umask is {umask}: files are writable by others; older torch_npu refuses to parse such data.",
     "umask_open.hint": "umask 0027",
     "poll.next.trigger": "The training runs and watches: open a window when it is warm.",

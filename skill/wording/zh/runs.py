@@ -41,7 +41,7 @@ TEXTS: dict[str, str] = {
     "other_nodes.message": "该启动面向 {nodes} 个节点；本机只启动自己的 rank。",
     "other_nodes.hint": "请在每个节点启动同一副本（用 override 传入 other_nodes 只启动本机部分）：\n{commands}",
     "shared_memory_present.message": "本机存在动态采集任务的共享内存：{paths}",
-    "shared_memory_present.hint": "若所属任务已结束，请在启动前删除：同一小时内的新任务会附着其上而无法触发。",
+    "shared_memory_present.hint": "无人持有的共享内存是已结束任务遗留的：同一小时内的新任务会附着其上而永不触发。override remove_shared_memory 会删除确实无人持有的；override shared_memory_present 则忽略并继续。",
     "umask_open.message": "当前 umask 为 {umask}：文件可被他人写入；较旧的 torch_npu 会拒绝解析这类数据。",
     "umask_open.hint": "umask 0027",
     "poll.next.trigger": "训练正在运行并监听：预热后即可打开采集窗口。",
