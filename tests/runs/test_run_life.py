@@ -282,6 +282,9 @@ def test_many_polls_at_once(tmp_path: Path) -> None:
 def test_a_run_that_ends_between_two_looks_is_not_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = begin(tmp_path, GOOD)
     wait(run, ended)
+    deadline = time.monotonic() + 20
+    while folders.alive(run.read("supervisor")) and time.monotonic() < deadline:
+        time.sleep(0.02)  # it writes the end, then goes
     real, looks = RunFolder.read, []
 
     def late(self: RunFolder, name: str) -> dict[str, Any] | None:
