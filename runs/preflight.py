@@ -47,8 +47,8 @@ def look(build: Mapping[str, Any], environment: Mapping[str, str], smi: SmiRepor
     if (build.get("nnodes") or 1) > 1 and "multi_node" not in (build.get("options") or {}).get("acknowledge", []):
         commands = node_commands(build)
         yield Finding(Note("other_nodes", {"nodes": build["nnodes"], "commands": "\n".join(commands)}), True)
-    if (build.get("options") or {}).get("profile_type") == "dynamic" and (left := dynamic_profile.find_segments()):
-        yield Finding(Note("shared_memory_present", {"paths": "; ".join(map(_segment, left))}), True)
+    if (build.get("options") or {}).get("profile_type") == "dynamic" and (segments := dynamic_profile.find_segments()):
+        yield Finding(Note("shared_memory_present", {"paths": "; ".join(map(_segment, segments))}), True)
     if local.umask() & 0o022 != 0o022:
         yield Finding(Note("umask_open", {"umask": f"{local.umask():04o}"}), False)
 
