@@ -151,7 +151,9 @@ def merge(into: Shell, branches: list[Shell]) -> None:
         found = [branch.variables.get(name) for branch in alive]
         first = next(var for var in found if var is not None)
         same = all(
-            var is not None and text_of(var.value) == text_of(first.value) and var.array == first.array for var in found
+            var is first  # untouched in this branch: most are
+            or (var is not None and text_of(var.value) == text_of(first.value) and var.array == first.array)
+            for var in found
         )
         if same:
             into.variables[name] = first

@@ -1,7 +1,7 @@
 """Shell values that remember where their characters came from."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from mindspeed_mm_train_profiler.launch_script.plan import Binding, Piece, Span, Word
 from mindspeed_mm_train_profiler.launch_script.syntax import encode
@@ -33,11 +33,12 @@ class Frag:
         """Characters ``start:end`` of it, with the position cut as well."""
         text = self.text[start:end]
         if self.span is None:
-            return replace(self, text=text)
+            return Frag(text, None, self.quoted, self.split, self.known, self.bindings, self.uses)
         before = len(encode(self.text[:start]))
         line = self.span.line + self.text[:start].count("\n")
         begin = self.span.start + before
-        return replace(self, text=text, span=Span(self.span.path, begin, begin + len(encode(text)), line))
+        span = Span(self.span.path, begin, begin + len(encode(text)), line)
+        return Frag(text, span, self.quoted, self.split, self.known, self.bindings, self.uses)
 
 
 Value = tuple[Frag, ...]
@@ -72,7 +73,7 @@ def expanded(value: Value, binding: Binding | None, use: Span, *, quoted: bool) 
         bindings, uses = frag.bindings, frag.uses
         if binding is not None:
             bindings, uses = (*bindings, binding), (*uses, use)
-        result.append(replace(frag, quoted=quoted, split=not quoted, bindings=bindings, uses=uses))
+        result.append(Frag(frag.text, frag.span, quoted, not quoted, frag.known, bindings, uses))
     return tuple(result)
 
 
