@@ -1,7 +1,9 @@
 """parse_offline as a client meets it, on the simulated host: the job, its end, what it leaves alone."""
 
 import os
+import random
 import shutil
+import signal
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
@@ -184,3 +186,36 @@ async def test_a_run_that_goes_on_is_not_parsed(call: Call, host: SimulatedHost,
     refused = await call("parse_offline", run_id=run)
     assert refused["error"]["code"] == "parse_run_active"
     await call("stop_training", run_id=run, grace_s=1)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(200)
+async def test_a_server_killed_while_it_parses_starts_no_second_parse(
+    call: Call, host: SimulatedHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The job is found again each time, and ends well."""
+    from mindspeed_mm_train_profiler.tools.parse_offline import parse_offline
+
+    run = await collect(call, host, tmp_path, analyse_flag=False, ranks=[0, 1])
+    monkeypatch.setenv("SIMULATED_NPU_PARSE_S", "4")
+    chance = random.Random(3)
+    for _ in range(50):
+        child = os.fork()
+        if child == 0:
+            try:
+                while True:
+                    parse_offline(run_id=run)
+            finally:
+                os._exit(0)
+        time.sleep(chance.uniform(0.0, 0.2))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        parsing = [
+            item.run_id for item in folders.all_runs() if item.run_id.startswith("parse-") and launch.active(item)
+        ]
+        at_work = [run_id for run_id in parsing if processes.members(folders.find(run_id))]
+        assert len(at_work) <= 1, at_work
+    job = await call("parse_offline", run_id=run)
+    if job["parse_id"]:
+        assert (await end(call, job["parse_id"]))["state"] == "succeeded"
+    assert (await call("verify_output", run_id=run))["verdict"] == "complete"
