@@ -261,22 +261,31 @@ def test_no_zombie_and_no_descriptor_is_left(tmp_path: Path) -> None:
     wait(run, ended)
     me = psutil.Process()
     before = me.num_fds()
-    for _ in range(300):
+    for _ in range(1000):
         poll.poll(run)
     assert me.num_fds() <= before + 2
     assert [child for child in me.children() if child.status() == psutil.STATUS_ZOMBIE] == []
 
 
-def test_many_polls_at_once(tmp_path: Path) -> None:
-    run = begin(tmp_path, GOOD)
+def test_50_polls_at_once_over_10_runs(tmp_path: Path) -> None:
+    runs = []
+    for number in range(10):
+        (tmp_path / str(number)).mkdir()
+        runs.append(begin(tmp_path / str(number), GOOD, config_id=f"build-20260101-000000-aaaa{number:02}"))
     found: list[str] = []
-    threads = [threading.Thread(target=lambda: found.append(poll.poll(run)["run_id"])) for _ in range(50)]
+    threads = [
+        threading.Thread(target=lambda run=run: found.append(poll.poll(run)["run_id"]))
+        for run in runs
+        for _ in range(5)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(30)
-    assert found == [run.run_id] * 50
-    wait(run, ended)
+    assert sorted(found) == sorted(run.run_id for run in runs for _ in range(5))
+    assert len({run.run_id for run in runs}) == 10
+    for run in runs:
+        assert wait(run, ended, 60)["state"] == "succeeded"
 
 
 def test_a_run_that_ends_between_two_looks_is_not_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
