@@ -128,7 +128,10 @@ def _npu_row(
         rest = cells[2]
         pairs = [(int(a), int(b)) for a, b in PAIR.findall(rest)]
         die = Die(npu, int(first[0]), device, name, health, cells[1], _percent(rest))
-        if pairs:
+        if has_hbm and len(pairs) == 1 and re.search(r"\d+\s*/\s*\d+$", rest):
+            # the memory column says NA: the one pair left is the last column's, HBM
+            die.hbm_used_mb, die.hbm_total_mb = pairs[0] if pairs[0][1] else (None, None)
+        elif pairs:
             memory = pairs[0]
             die.memory_used_mb, die.memory_total_mb = memory if memory[1] else (None, None)
             if has_hbm and len(pairs) > 1:

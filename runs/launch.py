@@ -14,6 +14,7 @@ from typing import Any
 from mindspeed_mm_train_profiler.errors import CodedError
 from mindspeed_mm_train_profiler.runs import recorder
 from mindspeed_mm_train_profiler.runs.folder import RECORD_VARIABLE, RUN_VARIABLE, RunFolder, alive, all_runs, runs_dir
+from mindspeed_mm_train_profiler.runs.processes import members
 from mindspeed_mm_train_profiler.state import new_id, private_folder, state_dir
 
 START_WAIT_S = 1.5
@@ -48,13 +49,21 @@ def active(folder: RunFolder) -> bool:
     return alive(supervisor)
 
 
+def orphaned(folder: RunFolder) -> bool:
+    """Whether a run's training lives on although its supervisor is gone: killed, by its own script or by others."""
+    run = folder.read("run") or {}
+    if run.get("launcher") == "slurm" or folder.read("end") is not None:
+        return False
+    return bool(members(folder))
+
+
 def existing(config_id: str, key: str | None) -> RunFolder | None:
-    """The run that a repeated request means: the same key's, whatever became of it, or the active one."""
+    """The run that a repeated request means: the same key's, whatever became of it, or the one that still trains."""
     for folder in all_runs():
         run = folder.read("run")
         if not run or run.get("config_id") != config_id:
             continue
-        if (key is not None and run.get("idempotency_key") == key) or active(folder):
+        if (key is not None and run.get("idempotency_key") == key) or active(folder) or orphaned(folder):
             return folder
     return None
 

@@ -47,17 +47,17 @@ class Scan:
     skipped: int = 0
     rest: dict[str, bytes] = field(default_factory=dict)
 
-    def line(self, text: str) -> None:
-        """Take one cleaned line."""
-        self.lines += 1
-        found = ITERATION.search(text)
-        if found and int(found[1]) <= int(found[2]):
-            number = int(found[1])
-            self.iteration = number if self.iteration is None else max(self.iteration, number)
-            self.first_iteration = number if self.first_iteration is None else self.first_iteration
-            self.train_iters = int(found[2])
-            if elapsed := ELAPSED.search(text):
-                self.ms.append(float(elapsed[1]))
+    def line(self, text: str, number: int | None = None) -> None:
+        """Take one cleaned line, the log's ``number``-th; None: the one after the last."""
+        number = self.lines + 1 if number is None else number
+        self.lines = number
+        counted = [(int(a), int(b)) for a, b in ITERATION.findall(text) if int(a) <= int(b)]
+        for done, total in counted:  # ranks that print at once put two into a line
+            self.iteration = done if self.iteration is None else max(self.iteration, done)
+            self.first_iteration = done if self.first_iteration is None else self.first_iteration
+            self.train_iters = total
+        if counted:
+            self.ms.extend(float(value) for value in ELAPSED.findall(text))
             return
         if PARSE_START.search(text):
             self.parsing += 1
@@ -80,8 +80,23 @@ class Scan:
         parts = (self.rest.pop(name, b"") + data).split(b"\n")
         rest = parts.pop()
         for part in parts:
-            self.line(clean(part[:MAX_LINE].decode("utf-8", "replace")))
+            self._states(part, self.lines + 1)
         self.rest[name] = rest[-MAX_LINE:]
+
+    def _states(self, part: bytes, number: int) -> None:
+        """A line and, where progress bars overwrote it by carriage returns, every state that it had."""
+        self.lines = number
+        for state in part.split(b"\r"):
+            if text := clean(state[:MAX_LINE].decode("utf-8", "replace")):
+                self.line(text, number)
+
+    def flush(self) -> bool:
+        """Take what stands at the end without a line end: a killed process leaves its last word so."""
+        left = [part for part in self.rest.values() if part]
+        self.rest.clear()
+        for part in left:
+            self._states(part, self.lines + 1)
+        return bool(left)
 
     def read(self, path: Path, *, most: int | None = None) -> bool:
         """Read what is new in a file; ``most`` bytes at the end where there is more. True where something was read.

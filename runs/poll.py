@@ -48,6 +48,7 @@ def facts_of(folder: RunFolder) -> dict[str, Any]:
     scan = Scan()
     for path in (folder.log, *([Path(run["log_file"])] if run.get("log_file") else [])):
         scan.read(path, most=FALLBACK_BYTES)
+        scan.flush()
         if scan.lines:
             break
     facts = scan.as_dict()
@@ -80,6 +81,8 @@ def state_of(folder: RunFolder) -> tuple[str, int | None, int | None]:
         return "stopped", code, killed
     if end.get("error") or killed or (launchers and len(codes) < len(launchers)):
         return "failed", code, killed
+    if end.get("launcher_missed") and (folder.read("status") or {}).get("iteration") is None:
+        return "failed", code, killed  # exit code 0, and nothing was trained
     return ("succeeded" if code == 0 else "failed"), code, killed
 
 
@@ -161,6 +164,9 @@ def diagnosis_of(
         place = f"window {window['first_iteration']}-{window['last_iteration']}, {build.get('save_path')}"
         evidence = f"iteration {iteration}, {place}"
         rows = [{"code": "window_passed_no_session", "evidence": evidence, "line": None, "rank": None}, *rows]
+    if state == "failed" and iteration is None and (folder.read("end") or {}).get("launcher_missed"):
+        evidence = " ".join(map(str, (folder.read("run") or {}).get("argv") or []))[:400]
+        rows.append({"code": "launcher_not_reached", "evidence": evidence, "line": None, "rank": None})
     if state == "lost":
         rows = [{"code": "run_lost", "evidence": str(folder.path), "line": None, "rank": None}, *rows]
     if state == "failed" and not rows:

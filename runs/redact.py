@@ -6,12 +6,15 @@ from collections.abc import Mapping
 HIDDEN = "[hidden]"
 NAME = (
     r"[\w.-]*(?:token|secret|passw(?:or)?d|passwd|api[_-]?key|access[_-]?key|private[_-]?key|credential"
-    r"|auth(?:orization)?|cookie)[\w.-]*"
+    r"|auth(?:orization)?|cookie|passphrase|wandb[_-]?key|x-amz-signature|[a-z]+_(?:pwd|sk)\b)[\w.-]*"
 )
 RULES: tuple[tuple["re.Pattern[str]", str], ...] = (
-    (re.compile(r"(\b[a-z][a-z0-9+.-]*://)[^/\s:@]+:[^/\s@]+@", re.I), rf"\1{HIDDEN}@"),
+    (re.compile(r"(\b[a-z][a-z0-9+.-]*://)(?!git@)[^/\s@]+@", re.I), rf"\1{HIDDEN}@"),
     (re.compile(r"\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}", re.I), rf"\1 {HIDDEN}"),
-    (re.compile(rf"(?i)\b({NAME})(\"?\s*[=:]\s*)(\"[^\"]*\"|'[^']*'|[^\s,;&\"']+)"), rf"\1\2{HIDDEN}"),
+    (
+        re.compile(rf"(?i)\b({NAME})([\"']?\s*[=:]\s*)(\"[^\"]*\"|'[^']*'|(?:(?:bearer|basic|token)\s+)?[^\s,;&\"']+)"),
+        rf"\1\2{HIDDEN}",
+    ),
     (re.compile(rf"(?i)(--{NAME})\s+(?!-)\S+"), rf"\1 {HIDDEN}"),
     (re.compile(r"\b(?:hf_|sk-|ghp_|gho_|glpat-|github_pat_|xox[abp]-|AKIA)[A-Za-z0-9_-]{10,}"), HIDDEN),
     (re.compile(r"\beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}"), HIDDEN),
@@ -24,9 +27,9 @@ def text(line: str) -> str:
     """A line with its secrets hidden; words of training ("tokens per sample", tokenizer paths) are left alone."""
     for pattern, replacement in RULES:
         if pattern is RULES[2][0]:
-            line = pattern.sub(lambda m: m[0] if HARMLESS.search(m[0]) else f"{m[1]}{m[2]}{HIDDEN}", line)
+            line = pattern.sub(lambda m: m[0] if HARMLESS.search(m[1] + m[2]) else f"{m[1]}{m[2]}{HIDDEN}", line)
         elif pattern is RULES[3][0]:
-            line = pattern.sub(lambda m: m[0] if HARMLESS.search(m[0]) else f"{m[1]} {HIDDEN}", line)
+            line = pattern.sub(lambda m: m[0] if HARMLESS.search(m[1]) else f"{m[1]} {HIDDEN}", line)
         else:
             line = pattern.sub(replacement, line)
     return line

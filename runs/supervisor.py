@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from mindspeed_mm_train_profiler.runs.folder import RunFolder, identity
+from mindspeed_mm_train_profiler.runs.folder import RECORD_VARIABLE, RunFolder, identity
 from mindspeed_mm_train_profiler.runs.logscan import Scan
 
 TICK_S = 0.3
@@ -97,15 +97,15 @@ class Supervisor:
 
     def linger(self) -> None:
         """A script may end before a launcher it put in the background: the run lasts as long as the launcher."""
-        from mindspeed_mm_train_profiler.runs.processes import group_members
+        from mindspeed_mm_train_profiler.runs.processes import members
 
-        pgid = (self.folder.read("script") or {}).get("pid")
         settled = time.monotonic() + SETTLE_S
-        while not self.folder.launchers() and group_members(pgid) and time.monotonic() < settled:
+        while not self.folder.launchers() and members(self.folder) and time.monotonic() < settled:
             time.sleep(TICK_S / 3)  # a recorder that was put in the background may not have written yet
         while self.folder.read("stop") is None:
-            waiting = [record for record in self.folder.launchers() if record.get("exit_code") is None]
-            if not waiting or not any(_running(int(record["pid"])) for record in waiting) or not group_members(pgid):
+            waiting = {int(r["pid"]) for r in self.folder.launchers() if r.get("exit_code") is None}
+            # by the run's id, not by the group: `setsid torchrun ... &` has left it
+            if not waiting or not waiting & {process.pid for process in members(self.folder)}:
                 break
             with suppress(Exception):
                 self.look()
@@ -119,9 +119,18 @@ class Supervisor:
             save = (self.folder.read("build") or {}).get("save_path")
             self.folder.write("facts", {**(self.folder.read("facts") or {}), moment: facts.snapshot(save)})
 
+    def records_launcher(self) -> bool:
+        """Whether the script that ran asks for the recorder, so that no record means that no launcher was reached."""
+        try:
+            return any(RECORD_VARIABLE.encode() in Path(word).read_bytes() for word in self.run["argv"][1:2])
+        except (OSError, KeyError, ValueError):
+            return False
+
     def finish(self, code: int | None, error: str | None = None) -> None:
         with suppress(Exception):
             self.look()
+            if self.scan.flush():
+                self.folder.write("status", {**self.scan.as_dict(), "at": time.time()})
         self.note_facts("end")
         launchers = self.folder.launchers()
         codes = [record["exit_code"] for record in launchers if record.get("exit_code") is not None]
@@ -132,6 +141,7 @@ class Supervisor:
                 "script_exit_code": code if code is None or code >= 0 else None,
                 "script_signal": -code if code is not None and code < 0 else None,
                 "launcher_exit_codes": codes,
+                "launcher_missed": not launchers and self.records_launcher(),
                 "stopped": self.folder.read("stop") is not None,
                 "error": error,
             },
@@ -141,15 +151,6 @@ class Supervisor:
 def _default_signals() -> None:
     for name in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
         signal.signal(name, signal.SIG_DFL)
-
-
-def _running(pid: int) -> bool:
-    import psutil
-
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.Error:
-        return False
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -156,3 +156,10 @@ def test_the_real_outputs(profiler_shared: Path) -> None:
             for die in report.dies:
                 assert die.health
                 assert die.hbm_total_mb or die.memory_total_mb
+
+
+@pytest.mark.parametrize("unknown", ["NA    / NA", "-     / -"])
+def test_memory_that_is_not_told_is_not_read_from_the_next_column(unknown: str) -> None:
+    die = smi.parse(ONE_DIE.replace("0    / 0    1200", f"{unknown}    1200")).dies[0]
+    assert (die.memory_used_mb, die.memory_total_mb) == (None, None)
+    assert (die.hbm_used_mb, die.hbm_total_mb) == (1200, 65536)

@@ -27,6 +27,10 @@ VARIANTS = {
     "fsdp2": "[Rank 0 | Local Rank 0] 2026-01-01 00:00:00 INFO =>  iteration       12/     100 | elapsed time per iteration (ms): 71.5 |",
     "coloured": "\x1b[32m iteration       12/     100 |\x1b[0m elapsed time per iteration (ms): 71.5 |",
     "behind a progress bar": "10%|#\r20%|##\r iteration       12/     100 | elapsed time per iteration (ms): 71.5 |",
+    "before a progress bar": " iteration       12/     100 | elapsed time per iteration (ms): 71.5 |\r 50%|##",
+    "behind a long progress bar": "\r".join(f" {i % 100}%|####|" for i in range(2000))
+    + "\r iteration       12/     100 | elapsed time per iteration (ms): 71.5 |",
+    "two ranks in a line": " iteration 11/ 100 | elapsed time per iteration (ms): 71.5 | iteration 12/ 100 | elapsed time per iteration (ms): 71.5 |",
     "garbled by another rank": "Warning: x iteration       12/     100 | elapsed time per iteration (ms): 71.5 | Warn",
 }
 SAMPLES = {
@@ -64,6 +68,9 @@ SAMPLES = {
     "device_busy_or_absent": "call aclrtSetDevice failed, Invalid device ID",
     "checkpoint_failed": '    central_plan: SavePlan = distW.reduce_scatter("plan", a, b)',
     "file_missing": "[Errno 2] No such file or directory: '/data/none.json'",
+    "launcher_missing": "/state/runs/run-1/record: 18: torchrun: not found",
+    "rendezvous_timeout": "DistStoreError: Timed out after 901 seconds waiting for clients. 1/2 clients joined.",
+    "shell_error": "train.sh: line 12: syntax error near unexpected token `done'",
     "permission_denied": "[Errno 13] Permission denied: '/data/x'",
     "arguments_refused": "pretrain_vlm.py: error: unrecognized arguments: --new-flag",
     "assertion": "AssertionError: world size (8) is not divisible",
@@ -171,6 +178,14 @@ SECRETS = [
     "Authorization: Bearer abcdefghijklmnop",
     '{"api_key": "abcdef123456"}',
     "AWS_SECRET_ACCESS_KEY=abcdefgh",
+    "{'password': 'hunter2 and more'}",
+    "https://geheim@example.org/r.git",
+    "redis://:geheim@example.org:6379",
+    "Authorization: Token geheim1234",
+    "--wandb-key geheim",
+    "https://x.org/o?X-Amz-Signature=geheim&y=1",
+    "OBS_SK: geheim",
+    "API_KEY=tokenizer-geheim",
 ]
 
 
@@ -189,6 +204,8 @@ def test_secrets_are_hidden(line: str) -> None:
         "tokenizer-model: /ckpt/tokenizer.model",
         " iteration 1/ 2 | elapsed time per iteration (ms): 3.0 |",
         "https://example.org/path?x=1",
+        "ssh://git@example.org/r.git",
+        "disk: 5, mask=1, task: 3",
     ],
 )
 def test_words_of_training_are_left_alone(line: str) -> None:

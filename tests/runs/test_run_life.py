@@ -338,3 +338,54 @@ def test_a_full_disk_is_told_and_loses_nothing(tmp_path: Path, own_state: Path) 
         assert processes.members(run) == []
     finally:
         subprocess.run(["umount", "-l", str(small)], capture_output=True, check=False)
+
+
+RECORD = "${MM_PROFILER_RECORD-} "
+
+
+@pytest.mark.parametrize("how", ["its supervisor is killed", "the script kills its parent"])
+def test_a_training_without_its_supervisor_is_not_started_again(tmp_path: Path, how: str) -> None:
+    run = begin(tmp_path, "sleep 0.3\n" + ("kill -9 $PPID\n" if "script" in how else "") + RECORD + "sleep 60\n")
+    if "supervisor" in how:
+        os.kill(run.read("supervisor")["pid"], signal.SIGKILL)  # type: ignore[index]
+    assert wait(run, ended)["state"] == "lost"
+    assert processes.members(run)
+    assert begin(tmp_path, GOOD).run_id == run.run_id, "it trains on: another launch means this run"
+    stop.stop(run, 0.2)
+    again = begin(tmp_path, GOOD)
+    assert again.run_id != run.run_id
+    assert wait(again, ended)["state"] == "succeeded"
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        f"exit 0\n{RECORD}true\n",
+        f"false && {RECORD}true\nexit 0\n",
+        f"if [ -e /none ]; then {RECORD}true; fi\necho x\n",
+    ],
+)
+def test_a_script_that_never_reaches_its_launcher_did_not_succeed(tmp_path: Path, script: str) -> None:
+    facts = wait(begin(tmp_path, script), ended)
+    assert (facts["state"], facts["script_exit_code"]) == ("failed", 0)
+    assert [row["code"] for row in facts["diagnosis"]] == ["launcher_not_reached"]
+
+
+def test_a_launcher_that_left_the_group_is_waited_for(tmp_path: Path) -> None:
+    run = begin(tmp_path, f"setsid {RECORD}sh -c 'sleep 1.5; exit 5' &\nexit 0\n")
+    facts = wait(run, ended)
+    assert (facts["state"], facts["exit_code"], facts["script_exit_code"]) == ("failed", 5, 0)
+    assert processes.members(run) == []
+
+
+def test_a_launcher_that_is_not_there(tmp_path: Path) -> None:
+    facts = wait(begin(tmp_path, f"{RECORD}no-such-torchrun a 2>&1 | tee x.log\necho done\nexit 0\n"), ended)
+    assert (facts["state"], facts["exit_code"]) == ("failed", 127)
+    assert facts["diagnosis"][0]["code"] == "launcher_missing"
+
+
+def test_the_last_word_without_a_line_end_counts(tmp_path: Path) -> None:
+    facts = wait(
+        begin(tmp_path, f"{RECORD}sh -c 'printf \"OSError: [Errno 98] Address already in use\"; exit 1'\n"), ended
+    )
+    assert facts["diagnosis"][0]["code"] == "port_in_use"

@@ -111,4 +111,12 @@ TEXTS: dict[str, str] = {
     "diagnosis.slurm_cancelled.fix": "Ask who did; launch again.",
     "diagnosis.slurm_not_shared.cause": "A node does not see the run's folder: the state folder is not on a shared file system.",
     "diagnosis.slurm_not_shared.fix": "Put it on one: MINDSPEED_MM_TRAIN_PROFILER_STATE=/shared/path, then build and launch again.",
+    "diagnosis.launcher_missing.cause": "The launcher cannot be started: not found on the training's PATH, or not executable.",
+    "diagnosis.launcher_missing.fix": "Check that the script activates the environment that holds it; a conda of an interactive shell is not there.",
+    "diagnosis.launcher_not_reached.cause": "The script ended before its launcher: no training ran, whatever its exit code.",
+    "diagnosis.launcher_not_reached.fix": "Read the log's end; an early exit, a failed cd or source, or a condition skips the launcher.",
+    "diagnosis.rendezvous_timeout.cause": "Not all nodes or processes came to the rendezvous in time.",
+    "diagnosis.rendezvous_timeout.fix": "Start the same copy on every node; check MASTER_ADDR, MASTER_PORT, NNODES and NODE_RANK.",
+    "diagnosis.shell_error.cause": "A command of the launch script itself failed.",
+    "diagnosis.shell_error.fix": "Read the line; it names the script and the line number.",
 }

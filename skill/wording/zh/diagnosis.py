@@ -111,4 +111,12 @@ TEXTS: dict[str, str] = {
     "diagnosis.slurm_cancelled.fix": "请询问取消者，然后重新启动。",
     "diagnosis.slurm_not_shared.cause": "有节点看不到运行目录：状态目录不在共享文件系统上。",
     "diagnosis.slurm_not_shared.fix": "请将其放到共享文件系统：MINDSPEED_MM_TRAIN_PROFILER_STATE=/shared/path，然后重新构建并启动。",
+    "diagnosis.launcher_missing.cause": "启动器无法运行：不在训练进程的 PATH 中，或没有执行权限。",
+    "diagnosis.launcher_missing.fix": "请检查脚本是否激活了包含它的环境；交互式 shell 中的 conda 环境在这里不会生效。",
+    "diagnosis.launcher_not_reached.cause": "脚本在执行到启动器之前就结束了：无论退出码如何，训练都没有运行。",
+    "diagnosis.launcher_not_reached.fix": "请查看日志末尾；提前 exit、cd 或 source 失败、条件判断都会跳过启动器。",
+    "diagnosis.rendezvous_timeout.cause": "并非所有节点或进程都按时完成汇合（rendezvous）。",
+    "diagnosis.rendezvous_timeout.fix": "请在每个节点上启动同一份副本；检查 MASTER_ADDR、MASTER_PORT、NNODES 和 NODE_RANK。",
+    "diagnosis.shell_error.cause": "启动脚本自身的命令执行失败。",
+    "diagnosis.shell_error.fix": "请查看该行，其中给出了脚本名与行号。",
 }
