@@ -4,6 +4,7 @@ The name has the hour in it and nothing of the job (_dynamic_profiler_monitor_sh
 job younger than 15 minutes attaches to it, and nothing ever triggers.
 """
 
+import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from mindspeed_mm_train_profiler.errors import CodedError
 
 FOLDER = Path("/dev/shm")
 PATTERN = "DynamicProfileNpuShm*"
+FIRST_PID_NAMESPACE = "pid:[4026531836]"  # PROC_PID_INIT_INO of include/linux/proc_ns.h
 PROCESS_LIMIT = 20_000
 TIME_LIMIT_S = 5.0
 
@@ -33,9 +35,17 @@ class Segment:
         return True if self.complete else None
 
 
+def _sees_all() -> bool:
+    """A container may share /dev/shm with the host, whose processes it does not see."""
+    try:
+        return os.readlink("/proc/self/ns/pid") == FIRST_PID_NAMESPACE  # noqa: PTH115 (no path: a name in brackets)
+    except OSError:
+        return False
+
+
 def _holders(paths: list[Path]) -> tuple[dict[Path, list[int]], bool]:
     found: dict[Path, list[int]] = {path: [] for path in paths}
-    complete, ends = True, time.monotonic() + TIME_LIMIT_S
+    complete, ends = _sees_all(), time.monotonic() + TIME_LIMIT_S
     names = {f" {path}": path for path in paths}
     for count, entry in enumerate(Path("/proc").glob("[0-9]*")):
         if count >= PROCESS_LIMIT or time.monotonic() > ends:

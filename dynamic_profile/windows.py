@@ -51,9 +51,12 @@ def _locked(config_dir: Path) -> Iterator[Path]:
         yield folder
 
 
-def margin(step_s: float, current_step: int, generation: Generation) -> int:
-    """Steps until an edit is surely read: two looks of the watcher, the mtime's second, and spare steps."""
-    poll = FIRST_POLL_S if current_step < TIMED_STEP else max(1, int(step_s))
+def margin(step_s: float, current_step: int, generation: Generation, interval_s: int | None = None) -> int:
+    """Steps until an edit is surely read: two looks of the watcher, the mtime's second, and spare steps.
+
+    ``interval_s``: between two looks, as the logs say: it is the length of step 11, which may have been a slow one.
+    """
+    poll = FIRST_POLL_S if current_step < TIMED_STEP else max(1, interval_s or int(step_s))
     poll = min(poll, generation.poll_limit_s or poll)
     return math.ceil((2 * max(poll, FIRST_POLL_S) + AHEAD_S) / max(step_s, 1e-3)) + SPARE_STEPS
 
@@ -79,7 +82,7 @@ def trigger(
     ``extra``: kept in the record as it is.
     Errors: ``dynamic_watcher_absent``, ``dynamic_segment_foreign``, ``dynamic_running``, ``dynamic_step_unknown``,
     ``dynamic_start_too_near``, ``dynamic_past_end``, ``dynamic_clock_ahead``, ``dynamic_config_invalid``,
-    ``dynamic_busy``.
+    ``dynamic_busy``, ``dynamic_hand_window``.
     """
     key = hashlib.sha256(repr((start, steps, save_path, ranks, options.model_dump_json())).encode()).hexdigest()
     with _locked(config_dir) as folder:
@@ -93,7 +96,13 @@ def trigger(
         born = follow.worker_born(config_dir)
         if born is None:
             raise CodedError("dynamic_watcher_absent", found=config_dir)
-        first = _start_step(start, generation, current_step, step_s)
+        if (theirs := follow.hand_window(config_dir, records, current_step)) is not None:
+            raise CodedError("dynamic_hand_window", found=config_dir / follow.FILE, start=theirs)
+        several = ranks is None or len(ranks) > 1
+        interval_s = logs.interval(config_dir)
+        first = _start_step(start, generation, current_step, step_s, interval_s, several=several)
+        if start == "now" and generation.instant and last_step is not None and first + steps > last_step:
+            first = -1  # too near to the end for one step that all ranks agree on
         if last_step is not None and (first if first > 0 else (current_step or 0) + 1) + steps > last_step:
             raise CodedError("dynamic_past_end", found=f"{first}+{steps}", expected=f"<= {last_step}")
         config = make_config(options, generation, start_step=first, steps=steps, save_path=save_path, ranks=ranks)
@@ -134,13 +143,21 @@ def settle(config_dir: Path, trigger_id: str, progress: follow.Progress) -> None
 
 
 def _start_step(
-    start: int | Literal["now"], generation: Generation, current_step: int | None, step_s: float | None
+    start: int | Literal["now"],
+    generation: Generation,
+    current_step: int | None,
+    step_s: float | None,
+    interval_s: int | None,
+    *,
+    several: bool,
 ) -> int:
-    if start == "now" and generation.instant:
+    """``several`` ranks: each takes "the next step" at its own moment, so a step that all can reach is better."""
+    known = current_step is not None and step_s is not None
+    if start == "now" and generation.instant and not (several and known):
         return -1
     if current_step is None or step_s is None:
         raise CodedError("dynamic_step_unknown", generation=generation.name)
-    nearest = current_step + margin(step_s, current_step, generation)
+    nearest = current_step + margin(step_s, current_step, generation, interval_s)
     if start == "now":
         return nearest
     if int(start) < nearest:

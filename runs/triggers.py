@@ -53,17 +53,23 @@ def refresh(folder: RunFolder) -> list[tuple[dict[str, Any], Progress | None]]:
     found: list[tuple[dict[str, Any], Progress | None]] = []
     records = dynamic_profile.history(place)
     for record in records:
+        if not _of(folder, record):
+            if record["state"] in PENDING and not launch.active(RunFolder(folder.path.parent / record["run_id"])):
+                left = dynamic_profile.status(place, record)  # an earlier launch of the same build, which has ended
+                _end(left, record)
+                with suppress(CodedError):
+                    dynamic_profile.settle(place, record["id"], left)
+            continue
         if record["state"] not in PENDING and record is not records[-1]:
             found.append((record, None))
             continue
         log = _since(log_path(folder), int(record.get("log_offset") or 0))
         progress = dynamic_profile.status(place, record, train_log=log, current_step=done)
-        if ended and progress.state == "waiting":
-            progress.state = "ignored"
-            progress.reasons = [Note("dynamic_ignored_run_ended", {"start": record["start_step"]})]
-        elif ended and progress.state == "running":
-            progress.state = "stopped"
-            progress.notes.append(Note("dynamic_cut_by_exit"))
+        if record["state"] not in PENDING and not progress.started and record.get("started_at_step") is not None:
+            found.append((record, None))  # its logs are gone
+            continue
+        if ended:
+            _end(progress, record)
         if record["state"] in PENDING and progress.state != record["state"]:
             with suppress(CodedError):  # another call settles it at this moment
                 dynamic_profile.settle(place, record["id"], progress)
@@ -75,6 +81,18 @@ def refresh(folder: RunFolder) -> list[tuple[dict[str, Any], Progress | None]]:
             }
         found.append((record, progress))
     return found
+
+
+def _end(progress: Progress, record: dict[str, Any]) -> None:
+    """What a run that has ended makes of a window that is not over."""
+    if progress.state == "waiting":
+        progress.state = "ignored"
+        progress.reasons = [Note("dynamic_ignored_run_ended", {"start": record["start_step"]})]
+    elif progress.state == "running":
+        progress.state = "stopped"
+        cut = Note("dynamic_cut_by_exit")
+        if not progress.stopped.keys() >= progress.started.keys() and cut not in progress.notes:
+            progress.notes.append(cut)
 
 
 def rows(folder: RunFolder) -> list[dict[str, Any]]:
@@ -102,13 +120,17 @@ def at_writing(folder: RunFolder) -> dict[str, Any]:
         size = log.stat().st_size
     except OSError:
         size = 0
-    return {"log_offset": size, "sessions_before": [Path(path).name for path in poll.sessions(folder, build)]}
+    return {
+        "run_id": folder.run_id,
+        "log_offset": size,
+        "sessions_before": [Path(path).name for path in poll.sessions(folder, build)],
+    }
 
 
 def sessions_of(folder: RunFolder, trigger_id: str) -> list[str]:
     """Sessions that came after this trigger was written and before the next one was."""
     place = config_dir(folder)
-    records = dynamic_profile.history(place) if place else []
+    records = [record for record in dynamic_profile.history(place) if _of(folder, record)] if place else []
     at = next((index for index, record in enumerate(records) if record["id"] == trigger_id), None)
     if at is None:
         return []
@@ -116,6 +138,10 @@ def sessions_of(folder: RunFolder, trigger_id: str) -> list[str]:
     before = set(records[at].get("sessions_before") or ())
     until = records[at + 1].get("sessions_before") if at + 1 < len(records) else None
     return [path for path in seen if (name := Path(path).name) not in before and (until is None or name in until)]
+
+
+def _of(folder: RunFolder, record: dict[str, Any]) -> bool:
+    return record.get("run_id") in (None, folder.run_id)
 
 
 def _since(path: Path, offset: int) -> str:

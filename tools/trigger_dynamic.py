@@ -94,7 +94,7 @@ def write(folder: Any, start: Literal["now"] | int, steps: int, options: dict[st
     if place is None:
         raise CodedError("trigger_not_dynamic", found=(build.get("options") or {}).get("profile_type"))
     wanted = changed(build, options or {})
-    known = triggers.refresh(folder)
+    triggers.refresh(folder)
     if not launch.active(folder):
         raise CodedError("trigger_run_ended", found=folder.run_id)
     done, step_s = triggers.steps_done(folder)
@@ -102,7 +102,7 @@ def write(folder: Any, start: Literal["now"] | int, steps: int, options: dict[st
     record = dynamic_profile.trigger(
         place,
         wanted,
-        generation(place, [row for row, _ in known]),
+        generation(place, dynamic_profile.history(place)),
         start=start,
         steps=steps,
         save_path=str(build["save_path"]),

@@ -213,3 +213,148 @@ def test_a_profiler_that_fails_in_the_training_is_told(run: Run) -> None:
     log = "2026-01-01 00:00:00 [ERROR] [7] profiler.py: Call step failed. Exception: no device\n iteration 4/9\n"
     state, codes = run.told(record, train_log=log)
     assert (state, codes) == ("ignored", ["dynamic_ignored_call_failed"])
+
+
+HAND = pytest.mark.parametrize("run", ["7.0.0", "7.2.0", "26.1.0"], indirect=True)
+
+
+@HAND
+def test_an_edit_by_hand_that_takes_a_windows_place_is_told(run: Run) -> None:
+    """The other's window starts and stops; it is not told as ours."""
+    run.step(2)
+    record = run.trigger(start=40)
+    run.look()
+    run.step()
+    run.edit(start_step=20, stamp=record["mtime"] + 1)
+    run.step(30)
+    progress = dynamic_profile.status(run.folder, record, current_step=run.steps_done)
+    assert progress.accepted == [0] and progress.started == {}
+    assert [note.code for note in progress.reasons] == ["dynamic_ignored_replaced"]
+    assert progress.reasons[0].params == {"start": 20}
+
+
+@HAND
+def test_an_edit_by_hand_before_ours_was_read_is_told(run: Run) -> None:
+    run.step(2)
+    record = run.trigger(start=40)
+    run.edit(start_step=20, stamp=record["mtime"] + 1)
+    assert run.told(record) == ("waiting", []), "a worker may still take what the watcher read"
+    run.step()
+    run.edit(start_step=21, stamp=record["mtime"] + 2)
+    assert run.told(record) == ("ignored", ["dynamic_ignored_replaced"])
+
+
+@HAND
+@pytest.mark.parametrize("values", [{"text": "{"}, {"rank_list": [5]}, {"metadata": {"x": "y" * (1 << 20)}}], ids=list)
+def test_an_edit_that_torch_npu_drops_leaves_ours_standing(run: Run, values: dict[str, Any]) -> None:
+    run.step(2)
+    record = run.trigger(start=20)
+    run.look()
+    run.step()
+    run.edit(stamp=record["mtime"] + 1, **values)
+    run.step(2)
+    assert run.told(record, current_step=run.steps_done) == ("waiting", [])
+    run.step(20)
+    assert dynamic_profile.status(run.folder, record).started == {0: 20}
+
+
+@HAND
+def test_a_window_by_hand_is_not_overwritten(run: Run) -> None:
+    run.step(2)
+    run.edit(start_step=50)
+    with pytest.raises(CodedError, match="dynamic_hand_window"):
+        run.trigger(start=80)
+    run.edit(start_step=0, stamp=int(time.time()) + 1)
+    assert run.trigger(start=80)["state"] == "waiting"
+
+
+def test_a_window_by_hand_that_is_over_is_in_nobodys_way(run: Run) -> None:
+    run.step(2)
+    run.edit(start_step=6, stamp=int(time.time()) + 1)
+    run.step(8)
+    assert run.trigger(start=80)["state"] == "waiting"
+
+
+def lines(run: Run, name: str, *messages: str) -> Path:
+    path = run.folder / "log" / name
+    with path.open("a", encoding="utf-8") as file:
+        file.writelines(f"2026-01-01 10:00:00,000 [INFO] [99] utils: {message}\n" for message in messages)
+    return path
+
+
+def test_a_window_is_over_when_every_rank_is(run: Run) -> None:
+    log = "dp_host_99_rank_1.log"
+    lines(run, log, "Rank 1 shared memory is created.", "Rank 1 no need to create process.")
+    record = run.trigger(start=20, ranks=[0, 1])
+    run.look()
+    run.step(21)
+    assert run.told(record, current_step=21) == ("running", []), "rank 1 has yet to begin"
+    lines(run, log, "Start step will be set to 20.", "Start Dynamic Profiler at 20 step.")
+    assert run.told(record, current_step=30)[0] == "running"
+    lines(run, log, "Stop Dynamic Profiler at 21 step.")
+    assert run.told(record, current_step=21) == ("stopped", [])
+
+
+def test_a_rank_that_never_begins_is_told_and_not_waited_for(run: Run) -> None:
+    lines(run, "dp_host_99_rank_1.log", "Rank 1 shared memory is created.", "Rank 1 no need to create process.")
+    record = run.trigger(start=20, ranks=[0, 1])
+    run.look()
+    run.step(21)
+    progress = dynamic_profile.status(run.folder, record, current_step=25)
+    assert (progress.state, progress.notes[-1].code) == ("stopped", "dynamic_rank_not_started")
+    assert progress.notes[-1].params == {"ranks": "1"}
+
+
+@pytest.mark.parametrize("run", ["26.1.0"], indirect=True)
+def test_several_ranks_get_a_step_that_all_can_reach(run: Run) -> None:
+    run.step(3)
+    record = run.trigger(ranks=[0])
+    assert record["start_step"] == -1
+    windows.settle(run.folder, record["id"], follow.Progress("stopped"))
+    assert run.trigger(ranks=[0, 1])["start_step"] > 3
+
+
+def test_the_watchers_own_interval_counts(run: Run) -> None:
+    """It is the length of step 11, for the whole run."""
+    run.step(12)
+    before = windows.margin(1.0, 12, dynamic_profile.generation("7.0.0"), logs.interval(run.folder))
+    log = next((run.folder / "log").glob("dp_*.log")).name
+    lines(run, log, "Dynamic profiling monitor process query cfg file interval time change to 120s")
+    assert logs.interval(run.folder) == 120
+    assert windows.margin(1.0, 12, dynamic_profile.generation("7.0.0"), 120) == before + 2 * 118
+    assert windows.margin(1.0, 12, dynamic_profile.generation("26.0.0"), 120) == before + 2 * 48
+
+
+def test_logs_of_an_earlier_launch_in_the_same_directory(run: Run) -> None:
+    """Its watcher is dead; the new workers attached to what it left."""
+    (old,) = (run.folder / "log").glob("dp_*.log")
+    record = run.trigger()
+    os.utime(old, (1_700_000_000, 1_700_000_000))
+    name = f"dp_{logs.host_of(old)}_99_rank_0.log"
+    lines(run, name, "Rank 0 shared memory is connected.", "Rank 0 no need to create process.")
+    assert follow.foreign_segment(run.folder)
+    assert run.told(record) == ("ignored", ["dynamic_ignored_foreign_segment"])
+
+
+def test_one_host_of_two_without_a_watcher_is_told(run: Run) -> None:
+    lines(run, "dp_other-host_99_rank_8.log", "Rank 8 no need to create process.")
+    record = run.trigger(start=20, ranks=None)
+    notes = dynamic_profile.status(run.folder, record).notes
+    assert [(note.code, note.params) for note in notes] == [("dynamic_host_foreign", {"hosts": "other-host"})]
+
+
+def test_a_log_that_lost_its_beginning_still_tells_a_birth(run: Run) -> None:
+    (log,) = (run.folder / "log").glob("dp_*.log")
+    log.rename(log.with_name(log.name + ".1")).write_text("2026-01-01 10:00:00,000 [INFO] [1] utils: later\n")
+    log.write_text("2026-01-01 11:00:00,000 [INFO] [1] utils: later still\n")
+    assert follow.worker_born(run.folder) is not None
+
+
+def test_workers_that_began_anew_take_nothing_written_before(run: Run) -> None:
+    record = run.trigger()
+    (old,) = (run.folder / "log").glob("dp_*.log")
+    stamp = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(record["mtime"] + 5))
+    os.utime(old, (1_700_000_000, 1_700_000_000))
+    new = run.folder / "log" / f"dp_{logs.host_of(old)}_99_rank_0.log"
+    new.write_text(f"{stamp},000 [INFO] [9] u: Dynamic monitor process has been created by rank 0.\n")
+    assert run.told(record) == ("ignored", ["dynamic_ignored_before_launch"])

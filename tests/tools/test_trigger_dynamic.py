@@ -128,6 +128,52 @@ async def test_a_window_that_waits_when_the_run_ends_is_released(call: Call, scr
     assert verdict["verdict"] == "missing" and verdict["checks"][0]["name"] == "window_never_opened"
 
 
+async def test_a_second_launch_of_the_same_build(call: Call, script: str) -> None:
+    """Its windows are its own, and one that the first left waiting is in nobody's way."""
+    built = await call("build_config", script=script, options={**DYNAMIC, "ranks": [0]}, confirmed=True)
+    runs: list[str] = []
+    for _ in range(2):
+        launch = await call("launch_training", config_id=built["config_id"])
+        assert not launch["_error"], launch
+        runs.append(str(launch["run_id"]))
+        deadline = time.monotonic() + 30
+        while ((await call("poll_status", run_id=runs[-1], wait_s=1))["iteration"] or 0) < 3:
+            assert time.monotonic() < deadline
+        if len(runs) == 1:
+            waiting = await call("trigger_dynamic", run_id=runs[0], start=1900, wait_s=0)
+            assert waiting["status"] == "waiting"
+            await call("stop_training", run_id=runs[0], grace_s=2)
+    assert len(set(runs)) == 2
+    assert (await call("poll_status", run_id=runs[1]))["triggers"] == []
+    done = await over(call, runs[1], steps=1)
+    assert done["status"] == "stopped", done
+    await call("stop_training", run_id=runs[1], grace_s=2)
+    told = [(await call("poll_status", run_id=run_id))["triggers"] for run_id in runs]
+    assert [[row["state"] for row in rows] for rows in told] == [["ignored"], ["stopped"]]
+
+
+@pytest.mark.parametrize(
+    ("window", "code"),
+    [
+        ({"steps": 0}, None),
+        ({"steps": "two"}, None),
+        ({"start": "soon"}, None),
+        ({"start": 0}, "dynamic_start_too_near"),
+        ({"start": -1}, "dynamic_start_too_near"),
+        ({"options": {"with_cpu": "perhaps"}}, "answer_unknown"),
+    ],
+    ids=str,
+)
+async def test_values_out_of_range_write_nothing(
+    call: Call, script: str, window: dict[str, Any], code: str | None
+) -> None:
+    run_id = await launched(call, script, ranks=[0])
+    refused = await call("trigger_dynamic", run_id=run_id, **window)
+    assert refused["_error"]
+    assert code is None or refused["error"]["code"] == code
+    assert (await call("poll_status", run_id=run_id))["triggers"] == []
+
+
 @pytest.mark.parametrize(
     ("window", "code"),
     [

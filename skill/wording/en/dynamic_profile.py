@@ -47,4 +47,10 @@ TEXTS: dict[str, str] = {
     "trigger.next.running": "The window is open.",
     "trigger.next.stopped": "Judge what it left; parsing is usually off in dynamic windows.",
     "dynamic_ignored_call_failed.message": "Ignored: torch_npu's dynamic profiler failed in {call}: {text}",
+    "dynamic_ignored_replaced.message": "Ignored: another edit of the file (start_step {start}) took its place.",
+    "dynamic_hand_window.message": "{found} was edited by somebody else, and that window is still to come (start_step {start}): a trigger now would replace it.",
+    "dynamic_hand_window.hint": "Wait until it is over, or save the file once more with start_step 0 to give it up.",
+    "dynamic_rank_not_started.message": "Ranks {ranks} did not begin in time: they have no session of this window.",
+    "dynamic_host_foreign.message": "On {hosts} the workers attached to shared memory of another job: their ranks capture nothing.",
+    "dynamic_host_foreign.hint": "Remove stale segments in /dev/shm of that host before the next launch.",
 }

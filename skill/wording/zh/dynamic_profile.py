@@ -47,4 +47,10 @@ TEXTS: dict[str, str] = {
     "trigger.next.running": "窗口已打开。",
     "trigger.next.stopped": "检查采集结果；动态窗口通常不做在线解析。",
     "dynamic_ignored_call_failed.message": "已忽略：torch_npu 的动态采集在 {call} 中失败：{text}",
+    "dynamic_ignored_replaced.message": "未生效：文件又被改写（start_step {start}），取代了这次触发。",
+    "dynamic_hand_window.message": "{found} 已被他人修改，且该窗口尚未到来（start_step {start}），现在触发会取代它。",
+    "dynamic_hand_window.hint": "请等它结束；若要放弃它，请把文件的 start_step 改为 0 再保存一次。",
+    "dynamic_rank_not_started.message": "rank {ranks} 未能按时开始，没有本窗口的采集数据。",
+    "dynamic_host_foreign.message": "主机 {hosts} 上的训练进程连接到了其他任务的共享内存，这些 rank 不会采集任何数据。",
+    "dynamic_host_foreign.hint": "下次启动前，请清除该主机 /dev/shm 中的残留共享内存。",
 }
