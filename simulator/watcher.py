@@ -160,6 +160,7 @@ class DynamicProfiler:
         self._accepted = stamp
         data = self._memory.data()
         if not data.get("is_valid"):
+            self._log("INFO", "Start step will be set to 0.")  # it is parsed as an empty one before it is dropped
             return None
         return watch_config.read(data, self._generation, self._place.rank, self._log)
 

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from mcp import Client
 
@@ -128,7 +129,7 @@ async def test_a_window_that_waits_when_the_run_ends_is_released(call: Call, scr
     assert verdict["verdict"] == "missing" and verdict["checks"][0]["name"] == "window_never_opened"
 
 
-async def test_a_second_launch_of_the_same_build(call: Call, script: str) -> None:
+async def test_a_second_launch_of_the_same_build(call: Call, script: str, tmp_path: Path) -> None:
     """Its windows are its own, and one that the first left waiting is in nobody's way."""
     built = await call("build_config", script=script, options={**DYNAMIC, "ranks": [0]}, confirmed=True)
     runs: list[str] = []
@@ -143,10 +144,17 @@ async def test_a_second_launch_of_the_same_build(call: Call, script: str) -> Non
             waiting = await call("trigger_dynamic", run_id=runs[0], start=1900, wait_s=0)
             assert waiting["status"] == "waiting"
             await call("stop_training", run_id=runs[0], grace_s=2)
+            while processes.members(folders.find(runs[0])):
+                assert time.monotonic() < deadline + 30
+                await anyio.sleep(0.1)
+            left = list(tmp_path.rglob("DynamicProfileNpuShm*"))
+            assert left, "a stopped job leaves its segment, and the next launch would attach to it"
+            for segment in left:
+                segment.unlink()
     assert len(set(runs)) == 2
     assert (await call("poll_status", run_id=runs[1]))["triggers"] == []
     done = await over(call, runs[1], steps=1)
-    assert done["status"] == "stopped", done
+    assert done.get("status") == "stopped", done
     await call("stop_training", run_id=runs[1], grace_s=2)
     told = [(await call("poll_status", run_id=run_id))["triggers"] for run_id in runs]
     assert [[row["state"] for row in rows] for rows in told] == [["ignored"], ["stopped"]]
