@@ -38,8 +38,11 @@ class RankEvents:
         return self.will_start_at is not None
 
 
-def read(text: str, start_step: int | None) -> RankEvents:
-    """``start_step``: the trigger's own; None: whatever is taken first (somebody's own edit is followed)."""
+def read(text: str, start_step: int | None, *, unreadable: bool = False) -> RankEvents:
+    """``start_step``: the trigger's own; None: whatever is taken first (somebody's own edit is followed).
+
+    ``unreadable``: the watcher failed to read a file meanwhile. That is told as start step 0, and replaces nothing.
+    """
     events = RankEvents()
     before: int | None = None  # what stood before the newest foreign edit, which may turn out not to count
     for found in EVENT.finditer(text):
@@ -48,7 +51,7 @@ def read(text: str, start_step: int | None) -> RankEvents:
         if found["set_to"]:
             if not events.accepted and _same(value, start_step):
                 events.will_start_at = value
-            elif events.accepted and events.started is None:
+            elif events.accepted and events.started is None and not (unreadable and value == 0):
                 before, events.replaced_by = events.replaced_by, value
         elif found["not_listed"]:
             if events.replaced_by is not None:

@@ -108,8 +108,9 @@ def status(
     offsets: Mapping[str, int] = record.get("offsets", {})
     monitor = logs.monitor_text(config_dir, offsets)
     workers = logs.worker_text(config_dir, offsets)
-    progress = Progress(seen=bool(logs.LOADED.search(monitor) or logs.FAILED.search(monitor)))
-    told = {rank: events.read(text, record.get("start_step")) for rank, text in workers.items()}
+    unreadable = bool(logs.FAILED.search(monitor))
+    progress = Progress(seen=unreadable or bool(logs.LOADED.search(monitor)))
+    told = {rank: events.read(text, record.get("start_step"), unreadable=unreadable) for rank, text in workers.items()}
     for rank, own in told.items():
         if own.accepted:
             progress.accepted.append(rank)
@@ -135,8 +136,6 @@ def status(
     if not_listed and len(not_listed) == len(progress.accepted):
         progress.reasons.append(Note("dynamic_ignored_rank_not_listed", {"ranks": _plain(not_listed)}))
     replaced = {rank: own.replaced_by for rank, own in told.items() if own.replaced_by is not None}
-    if logs.FAILED.search(monitor):  # a file that cannot be read is told as start step 0, and replaces nothing
-        replaced = {rank: start for rank, start in replaced.items() if start != 0}
     if "start_step" in record and replaced and len(replaced) == len(progress.accepted) - len(not_listed):
         progress.reasons = [Note("dynamic_ignored_replaced", {"start": next(iter(replaced.values()))})]
     if progress.reasons:
