@@ -6,10 +6,11 @@ runs in the environment that sourcing gives, taken from a child bash.
 
 import os
 import re
-import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from mindspeed_mm_train_profiler.npu_host import child
 
 USUAL = ("/usr/local/Ascend/ascend-toolkit/set_env.sh", "/usr/local/Ascend/cann/set_env.sh")
 OTHERS = (
@@ -52,24 +53,19 @@ def source(files: list[Path], environment: Mapping[str, str]) -> tuple[dict[str,
         return dict(environment), None
     program = 'for file in "$@"; do . "$file" >/dev/null 2>&1 </dev/null; done; exec env -0'
     try:
-        done = subprocess.run(
-            ["bash", "--noprofile", "--norc", "-c", program, "source", *map(str, files)],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=TIMEOUT_S,
-            env=dict(environment),
-            check=False,
-            start_new_session=True,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
+        words = ["bash", "--noprofile", "--norc", "-c", program, "source", *map(str, files)]
+        done = child.ask(words, environment, timeout_s=TIMEOUT_S)
+    except OSError as error:
         return dict(environment), str(error)
+    if done.code is None:
+        return dict(environment), f"no answer within {TIMEOUT_S:g} s"
     found: dict[str, str] = {}
-    for item in done.stdout.split(b"\0"):
+    for item in done.out.split(b"\0"):
         name, equals, value = item.partition(b"=")
         if equals:
             found[os.fsdecode(name)] = os.fsdecode(value)
     if not found.get("PATH"):
-        return dict(environment), done.stderr.decode("utf-8", "replace").strip()[:300] or "nothing came back"
+        return dict(environment), done.err.decode("utf-8", "replace").strip()[:300] or "nothing came back"
     for own in ("_", "SHLVL", "PWD", "OLDPWD"):
         if own in environment:
             found[own] = environment[own]

@@ -10,6 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from mindspeed_mm_train_profiler.npu_host import local
+
 SHM = Path("/dev/shm")
 
 
@@ -46,11 +48,12 @@ def free_bytes(path: Path) -> int | None:
     return None
 
 
-def snapshot(save_path: str | None) -> dict[str, Any]:
+def snapshot(save_path: str | None, port: int | None = None) -> dict[str, Any]:
     """Counters and free space now; None for what is not told here."""
     return {
         "oom_kills": oom_kills(),
         "shm_free": free_bytes(SHM) if SHM.is_dir() else None,
         "disk_free": free_bytes(Path(save_path)) if save_path else None,
+        "port_holder": local.port_holder(port) if port is not None else None,
         "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
     }

@@ -46,6 +46,19 @@ def port_free(port: int, host: str = "127.0.0.1") -> bool | None:
     return True
 
 
+def port_holder(port: int) -> str | None:
+    """``pid 77 (python)`` of who listens on a port; None where nobody does, or the kernel does not tell us."""
+    import psutil
+
+    try:
+        for row in psutil.net_connections(kind="tcp"):
+            if row.laddr and row.laddr.port == port and row.status == psutil.CONN_LISTEN and row.pid:
+                return f"pid {row.pid} ({psutil.Process(row.pid).name()})"
+    except (psutil.Error, OSError):
+        return None
+    return None
+
+
 def disabling_variables(environment: Mapping[str, str]) -> list[str]:
     """Variables in force that silently disable the profiler."""
     found = [name for name in DISABLING if name in environment]

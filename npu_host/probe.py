@@ -2,10 +2,11 @@
 
 import json
 import shutil
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from mindspeed_mm_train_profiler.npu_host import child
 
 MARK = "@mindspeed-mm-train-profiler "
 PROGRAM = """
@@ -68,27 +69,17 @@ def probe(
     executable = find_python(python, environment)
     if executable is None:
         return PythonProbe(None, error=f"no interpreter: {python or 'python3'}")
-    timed_out, error = False, None
+    error = None
     try:
-        done = subprocess.run(
-            [executable, "-c", PROGRAM],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=timeout_s,
-            env=dict(environment),
-            cwd=cwd,
-            check=False,
-            start_new_session=True,
-        )
-        out, err, code = done.stdout, done.stderr, done.returncode
-        if code:
-            error = f"exit code {code}: " + err.decode("utf-8", "replace").strip()[-400:]
-    except subprocess.TimeoutExpired as expired:
-        out, timed_out, error = expired.stdout or b"", True, f"no answer within {timeout_s:g} s"
+        done = child.ask([executable, "-c", PROGRAM], environment, cwd=cwd, timeout_s=timeout_s)
     except OSError as failed:
         return PythonProbe(executable, error=str(failed))
+    if done.code is None:
+        error = f"no answer within {timeout_s:g} s"
+    elif done.code:
+        error = f"exit code {done.code}: " + done.err.decode("utf-8", "replace").strip()[-400:]
     facts: dict[str, object] = {}
-    for line in out.decode("utf-8", "replace").splitlines():
+    for line in done.out.decode("utf-8", "replace").splitlines():
         if line.startswith(MARK):
             try:
                 facts = json.loads(line[len(MARK) :])
@@ -104,7 +95,7 @@ def probe(
         npu_available=available if isinstance(available, bool) else None,
         device_count=count if isinstance(count, int) else None,
         error=_text(said),
-        timed_out=timed_out,
+        timed_out=done.code is None,
     )
 
 
@@ -119,19 +110,10 @@ def has_torch_npu(
     if executable is None:
         return None
     try:
-        done = subprocess.run(
-            [executable, "-c", SPEC],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=timeout_s,
-            env=dict(environment),
-            cwd=cwd,
-            check=False,
-            start_new_session=True,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        done = child.ask([executable, "-c", SPEC], environment, cwd=cwd, timeout_s=timeout_s)
+    except OSError:
         return None
-    return {0: True, 3: False}.get(done.returncode)
+    return {0: True, 3: False}.get(done.code if done.code is not None else -1)
 
 
 def _text(value: object) -> str | None:

@@ -7,15 +7,15 @@ Health | Power ...`` and ``Chip [Device|Phy-ID] | Bus-Id | AICore ...``; the hea
 
 import re
 import shutil
-import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from mindspeed_mm_train_profiler.errors import Note
+from mindspeed_mm_train_profiler.npu_host import child
 
 TIMEOUT_S = 15.0
-MAX_OUTPUT = 512 * 1024
 Status = Literal["ok", "not_found", "timeout", "driver_refuses", "error", "unreadable"]
 BUS = re.compile(r"^[0-9A-Fa-f]{4}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f]$|^NA$|^-$")
 PAIR = re.compile(r"(\d+)\s*/\s*(\d+)")
@@ -155,8 +155,16 @@ def _process_row(report: SmiReport, cells: list[str]) -> None:
             die.processes.append(NpuProcess(pid, cells[2] or None, int(memory[0]) if memory else None))
 
 
-def query(environment: dict[str, str] | None = None, *, timeout_s: float = TIMEOUT_S) -> SmiReport:
-    """Run ``npu-smi info``. The text decides, not the exit code: a refusing driver often exits with 0."""
+def query(
+    environment: dict[str, str] | None = None,
+    *,
+    timeout_s: float = TIMEOUT_S,
+    unwanted: Callable[[], bool] = lambda: False,
+) -> SmiReport:
+    """Run ``npu-smi info``. The text decides, not the exit code: a refusing driver often exits with 0.
+
+    ``unwanted``: asked while waiting; True gives up as a time-out does.
+    """
     search = environment.get("PATH") if environment is not None else None
     path = shutil.which("npu-smi", path=search)
     if path is None:
@@ -167,21 +175,12 @@ def query(environment: dict[str, str] | None = None, *, timeout_s: float = TIMEO
     if path is None:
         return SmiReport(path=None, status="not_found")
     try:
-        done = subprocess.run(
-            [path, "info"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=timeout_s,
-            env=environment,
-            check=False,
-            start_new_session=True,
-        )
-    except subprocess.TimeoutExpired:
-        return SmiReport(path=path, status="timeout", raw_error=f"no answer within {timeout_s:g} s")
+        done = child.ask([path, "info"], environment, timeout_s=timeout_s, unwanted=unwanted)
     except OSError as error:
         return SmiReport(path=path, status="error", raw_error=str(error))
-    text = (done.stdout + b"\n" + done.stderr)[:MAX_OUTPUT].decode("utf-8", "replace")
-    report = parse(text)
+    if done.code is None:
+        return SmiReport(path=path, status="timeout", raw_error=f"no answer within {timeout_s:g} s")
+    report = parse((done.out + b"\n" + done.err).decode("utf-8", "replace"))
     report.path = path
     if report.status == "unreadable":
         report.status = "error"

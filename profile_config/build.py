@@ -196,6 +196,7 @@ def _manifest(
         "argv": argv,
         "command": f"cd {shlex.quote(str(plan.workdir))} && {shlex.join(argv)}",
         "env": dict(plan.env),
+        "launch_env": _devices(plan),
         "copies": copies,
         "created_dirs": [str(path) for path in draft.created_dirs],
         "changes": changes,
@@ -227,6 +228,12 @@ def _manifest(
             for note in [*proposal.notes, *solved.notes]
         ],
     }
+
+
+def _devices(plan: Any) -> dict[str, str]:
+    """What the script itself says of the devices its ranks see."""
+    own = plan.call.env if plan.call else {}
+    return {name: own[name] for name in ("ASCEND_RT_VISIBLE_DEVICES",) if name in own}
 
 
 def _iters_kept(proposal: Proposal) -> bool:

@@ -98,6 +98,20 @@ class RunFolder:
         found = [read_json(path) for path in sorted(self.path.glob("launcher-*.json"))[:64]]
         return sorted((r for r in found if r), key=lambda r: float(r.get("started", 0)))
 
+    @property
+    def mark(self) -> str:
+        """What the environment of this run's processes carries: the run's id, on a node of many with its number."""
+        environment = (self.read("run") or {}).get("environment") or {}
+        return str(environment.get(RUN_VARIABLE) or self.run_id)
+
+    def launcher_codes(self) -> list[int]:
+        """Exit codes of the last round of launcher calls: of calls that were over before the last one began, as where a
+        script tries again, only the last one counts; of those that ran at once, all."""
+        records = self.launchers()
+        last = max((float(r.get("started") or 0) for r in records), default=0.0)
+        round_ = [r for r in records if r.get("ended") is None or float(r["ended"]) >= last or r is records[-1]]
+        return [int(r["exit_code"]) for r in round_ if r.get("exit_code") is not None]
+
 
 def runs_dir() -> Path:
     return state_dir() / "runs"

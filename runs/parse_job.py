@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mindspeed_mm_train_profiler.runs import launch, poll
+from mindspeed_mm_train_profiler.runs import launch, poll, this_host
 from mindspeed_mm_train_profiler.runs.folder import RUN_VARIABLE, RunFolder, all_runs, runs_dir
 from mindspeed_mm_train_profiler.state import new_id, private_folder
 
@@ -51,7 +51,7 @@ def start(job: Mapping[str, Any], *, python: str, environment: Mapping[str, str]
             "log_file": None,
         },
     )
-    return launch.begin(folder)
+    return this_host.begin(folder)
 
 
 def look(folder: RunFolder, cursor: int | None, lines: int) -> dict[str, Any]:

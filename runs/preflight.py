@@ -1,5 +1,6 @@
 """What is looked at right before a launch. Each finding refuses or warns; a refusal can be overridden by its name."""
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,12 +10,13 @@ from mindspeed_mm_train_profiler import dynamic_profile
 from mindspeed_mm_train_profiler.errors import CodedError, Note
 from mindspeed_mm_train_profiler.npu_host import local, probe
 from mindspeed_mm_train_profiler.npu_host.smi import SmiReport
-from mindspeed_mm_train_profiler.runs.launch import fingerprint
 
 NEVER_OVERRIDDEN = {"paths_missing", "copies_changed"}
 BUSY_MB = 8 * 1024
 """Memory in use on a die above which somebody computes there, where npu-smi prints no process table."""
 LOW_DISK = 5 * 1024**3
+VISIBLE = "ASCEND_RT_VISIBLE_DEVICES"
+MAX_DIES = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,14 @@ class Finding:
     refuses: bool
 
 
+def fingerprint(path: Path) -> str | None:
+    """SHA-256 of a file; None where it cannot be read."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return None
+
+
 def look(build: Mapping[str, Any], environment: Mapping[str, str], smi: SmiReport | None) -> Iterable[Finding]:
     """All findings for a build under the environment that the launch will have.
 
@@ -32,13 +42,14 @@ def look(build: Mapping[str, Any], environment: Mapping[str, str], smi: SmiRepor
     """
     yield from _files(build)
     if smi is not None:
-        yield from _npus(build, smi)
+        yield from look_npus(build, environment, smi)
     if probe.has_torch_npu(build.get("python"), environment, cwd=_folder(build.get("workdir"))) is False:
         detail = "No module named 'torch_npu'"
         yield Finding(Note("torch_npu_unavailable", {"found": detail, "detail": detail}), True)
     port = build.get("master_port")
     if port is not None and local.port_free(int(port)) is False:
-        yield Finding(Note("port_in_use", {"port": port}), True)
+        holder = local.port_holder(int(port))
+        yield Finding(Note("port_in_use", {"port": port, "holder": holder or "-"}), True)
     yield from _disk(build)
     if names := local.disabling_variables({**environment, **dict(build.get("env") or {})}):
         taken = set(build.get("unset") or ())
@@ -103,7 +114,11 @@ def _path_of(item: Any) -> str:
     return str(item["path"] if isinstance(item, dict) else item)
 
 
-def _npus(build: Mapping[str, Any], smi: SmiReport) -> Iterable[Finding]:
+def look_npus(build: Mapping[str, Any], environment: Mapping[str, str], smi: SmiReport) -> Iterable[Finding]:
+    """Whether the NPUs that this host's ranks will use are there and free.
+
+    Rank i uses the i-th die that ASCEND_RT_VISIBLE_DEVICES leaves visible (CANN; all of them without it).
+    """
     if smi.status == "driver_refuses":
         yield Finding(Note("driver_refuses", {"detail": (smi.raw_error or "").splitlines()[-1:]}), True)
         return
@@ -114,11 +129,16 @@ def _npus(build: Mapping[str, Any], smi: SmiReport) -> Iterable[Finding]:
     if smi.status != "ok":
         yield Finding(Note("npu_smi_hangs", {"detail": smi.raw_error}), False)
         return
-    wanted = build.get("nproc_per_node")
-    if wanted and len(smi.dies) < wanted:
-        yield Finding(Note("too_few_npus", {"wanted": wanted, "there": len(smi.dies)}), True)
+    wanted, dies = build.get("nproc_per_node"), smi.dies
+    asked = {**environment, **dict(build.get("env") or {}), **dict(build.get("launch_env") or {})}.get(VISIBLE)
+    chosen = visible_devices(asked) if asked is not None else None
+    if chosen is not None:
+        dies = [smi.dies[index] for index in chosen if index < len(smi.dies)]
+    if wanted and len(dies) < wanted:
+        note = Note("too_few_npus", {"wanted": wanted, "there": len(dies), "visible": asked or "-"})
+        yield Finding(note, True)
     busy = []
-    for die in smi.dies[: wanted or None]:
+    for die in dies[: wanted or None]:
         used = die.hbm_used_mb if die.hbm_used_mb is not None else die.memory_used_mb
         if die.processes:
             busy.append(f"{die.npu}.{die.chip} (pid {', '.join(str(p.pid) for p in die.processes[:4])})")
@@ -126,6 +146,20 @@ def _npus(build: Mapping[str, Any], smi: SmiReport) -> Iterable[Finding]:
             busy.append(f"{die.npu}.{die.chip} ({used} MB)")
     if busy:
         yield Finding(Note("npu_busy", {"npus": "; ".join(busy)}), True)
+
+
+def visible_devices(value: str) -> list[int] | None:
+    """Dies named by ASCEND_RT_VISIBLE_DEVICES (``0,1``, ``4-7``), in its order; None where it says something else."""
+    found: list[int] = []
+    for part in value.split(","):
+        first, dash, last = (piece.strip() for piece in part.partition("-"))
+        if not first.isdecimal() or (dash and not last.isdecimal()):
+            return None
+        ends = (int(first), int(last) if dash else int(first))
+        if not ends[0] <= ends[1] < MAX_DIES:
+            return None
+        found += range(ends[0], ends[1] + 1)
+    return found
 
 
 def _disk(build: Mapping[str, Any]) -> Iterable[Finding]:

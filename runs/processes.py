@@ -30,13 +30,13 @@ def _pgid(pid: int) -> int | None:
         return None
 
 
-def _marked(pid: int, run_id: str) -> bool:
+def _marked(pid: int, mark: str) -> bool:
     """The process carries this run's id in its environment: it descends from the script, however it was detached."""
     try:
         data = Path(f"/proc/{pid}/environ").read_bytes()
     except OSError:
         return False
-    return f"{RUN_VARIABLE}={run_id}".encode() in data.split(b"\0")
+    return f"{RUN_VARIABLE}={mark}".encode() in data.split(b"\0")
 
 
 def members(folder: RunFolder) -> list[psutil.Process]:
@@ -44,6 +44,7 @@ def members(folder: RunFolder) -> list[psutil.Process]:
     detached children that carry the run's id. Never this process, never the supervisor."""
     script = folder.read("script")
     supervisor = folder.read("supervisor") or {}
+    mark = folder.mark
     own = {psutil.Process().pid, int(supervisor.get("pid", -1))}
     found: dict[int, psutil.Process] = {}
 
@@ -62,7 +63,7 @@ def members(folder: RunFolder) -> list[psutil.Process]:
     for process in psutil.process_iter():
         if process.pid in own or process.pid in found:
             continue
-        if _marked(process.pid, folder.run_id):
+        if _marked(process.pid, mark):
             add(process)
     return [process for process in found.values() if _living(process)]
 

@@ -14,8 +14,13 @@ PROGRAM = """#!/bin/sh
 # mindspeed-mm-train-profiler: runs the launcher and records its exit code
 folder={folder}
 trap : TERM INT HUP
+now() {{
+    moment=$(date +%s.%N)
+    case $moment in *[!0-9.]*|*.) moment=$(date +%s) ;; esac # no fractions here
+    echo "$moment"
+}}
 name=launcher-$$-$(date +%s)
-started=$(date +%s)
+started=$(now)
 write() {{
     umask 077
     printf '{{"pid": %s, "started": %s, "ended": %s, "exit_code": %s}}\\n' "$$" "$started" "$1" "$2" \\
@@ -24,7 +29,7 @@ write() {{
 write null null
 "$@"
 code=$?
-write "$(date +%s)" "$code"
+write "$(now)" "$code"
 exit "$code"
 """
 

@@ -18,6 +18,16 @@ RULES: tuple[tuple["re.Pattern[str]", str], ...] = (
     (re.compile(rf"(?i)(--{NAME})\s+(?!-)\S+"), rf"\1 {HIDDEN}"),
     (re.compile(r"\b(?:hf_|sk-|ghp_|gho_|glpat-|github_pat_|xox[abp]-|AKIA)[A-Za-z0-9_-]{10,}"), HIDDEN),
     (re.compile(r"\beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}"), HIDDEN),
+    # short names of object stores, and a password that is no path: PWD=/home is one
+    (re.compile(r"(?i)(?<![\w.-])(ak|sk|pwd|pw)([\"']?\s*[=:]\s*[\"']?)(?![/~.$])[^\s,;&\"']{3,}"), rf"\1\2{HIDDEN}"),
+    # options that only with these programs are a password
+    (
+        re.compile(
+            r"(?i)\b((?:sshpass|mysql\w*|(?:docker|podman)\s+login|mc\s+alias)\b.*?\s-p|redis-cli\b.*?\s-a"
+            r"|(?:curl|wget)\b.*?\s(?:-u|--user|--proxy-user)|obsutil\b.*?\s-[ik])(?:\s+|=)?(?!-)\S+"
+        ),
+        rf"\1 {HIDDEN}",
+    ),
     (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*", re.S), HIDDEN),
 )
 HARMLESS = re.compile(r"(?i)tokens?[_ ]?(per|/)|num_tokens|tokenizer|consumed tokens|tokens:|token_path|auth_?type")

@@ -46,38 +46,46 @@ SIGNATURES: tuple[Signature, ...] = (
     _row("torch_npu_missing", r"No module named 'torch_npu'", 1, "Python", "torch_npu"),
     _row("module_missing", r"ModuleNotFoundError: No module named '(?!torch_npu|acl)([\w.]+)'", 1, "Python", "ModuleNotFoundError"),
     _row("previous_process_alive", r"EJ0001|Maybe the last training process is running", 1, "CANN HCCL; LLaMA-Factory#3839", "EJ0001", "last training process"),
-    _row("port_in_use", r"Address already in use|\[Errno 98\]|EADDRINUSE|EJ0003|bind.*port.*failed", 1, "torch rendezvous; HCCL", "Address already in use", "Errno 98", "EADDRINUSE", "EJ0003"),
-    _row("npu_out_of_memory", r"NPU out of memory|OutOfMemoryError|EL0004|Failed to allocate memory|207018|200000\b.*alloc", 1, "torch_npu; CANN EL0004", "out of memory", "OutOfMemory", "EL0004", "allocate memory", "207018"),
-    _row("host_out_of_memory", r"oom[-_ ]kill|Out of memory: Killed|Cannot allocate memory|\[Errno 12\]|MemoryError", 1, "Linux", "oom", "Out of memory: Killed", "Cannot allocate memory", "Errno 12", "MemoryError"),
+    _row("port_in_use", r"Address already in use|\[Errno 98\]|EADDRINUSE|\bEJ0003\b|bind\b.*\bport\b.*\bfailed", 1, "torch rendezvous; HCCL", "Address already in use", "Errno 98", "EADDRINUSE", "EJ0003", "bind"),
+    _row("npu_out_of_memory", r"NPU out of memory|\bOutOfMemoryError|\bEL0004\b|Failed to allocate memory|(?i:error ?code|errcode|ret(?:code|val)?|result|\bcode)\W{0,4}207018\b|\b200000\b.*alloc", 1, "torch_npu; CANN EL0004", "out of memory", "OutOfMemory", "EL0004", "allocate memory", "207018", "200000"),
+    _row("host_out_of_memory", r"oom[-_ ]kill(?:er|ed|:)|oom_reaper|Out of memory: Killed|Cannot allocate memory|\[Errno 12\]|\bMemoryError\b", 1, "Linux", "oom", "Out of memory: Killed", "Cannot allocate memory", "Errno 12", "MemoryError"),
     _row("dataloader_killed", r"DataLoader worker \(pid[^)]*\) is killed by signal", 2, "torch DataLoader", "DataLoader worker"),
     _row("shared_memory_small", r"insufficient shared memory|unable to (open|mmap|write).*shm|No space left on device.*/dev/shm", 2, "torch", "shared memory", "shm"),
     _row("disk_full", r"No space left on device|\[Errno 28\]|ENOSPC|Disk quota exceeded", 1, "Linux", "No space left", "Errno 28", "ENOSPC", "quota exceeded"),
-    _row("hccl_timeout", r"EI0002|EI0006|HCCL.*time ?out|hccl.*connect.*timeout|Connection .*timed? ?out.*hccl", 2, "CANN HCCL EI0002/EI0006", "EI0002", "EI0006", "HCCL", "hccl"),
-    _row("hccl_config", r"EI0001|EI0003|EI0004|EI0005|EI0007|EJ0004", 1, "CANN HCCL EI0001-EI0007", "EI000", "EJ0004"),
-    _row("device_fault", r"EL0003|EL0005|EZ9999|507\d{3}|aicore (timeout|exception|error)|ACL stream synchronize failed", 2, "CANN", "EL0003", "EL0005", "EZ9999", "5070", "5079", "aicore", "ACL stream"),
-    _row("operator_missing", r"EZ3002|EZ1001|E10007|EE1001|E40021|Op .* not supported|does not support .*dtype|not implemented for 'PrivateUse1'", 2, "CANN error codes", "EZ3002", "EZ1001", "E10007", "EE1001", "E40021", "not supported", "PrivateUse1"),
-    _row("device_busy_or_absent", r"EE1002|EE9999|rtSetDevice.*failed|aclrtSetDevice|Invalid device ID|107001|device .*is (not available|abnormal)", 2, "CANN", "EE1002", "EE9999", "SetDevice", "device ID", "107001"),
-    _row("checkpoint_failed", r"SavePlan|save_checkpoint.*(Error|failed)|Failed to save checkpoint|CheckpointException", 2, "torch DCP; Megatron", "SavePlan", "checkpoint", "CheckpointException"),
-    _row("file_missing", r"FileNotFoundError: \[Errno 2\]|No such file or directory: '|can't open file '", 1, "Python", "No such file or directory", "FileNotFoundError", "can't open file"),
+    _row("hccl_timeout", r"\bEI000[26]\b|Watchdog caught collective operation timeout|(?i:(?:\bhccl\w*|\bnotify|\bsocket|\brecv|\bconnect\w*|\bcollective)\b.*\b(?:timed? ?out(?! ?(?:[=:]|is|set|value|to)\b)|times out|timeout (?:occurred|reached|error|after)))", 2, "CANN HCCL EI0002/EI0006; torch_npu watchdog", "EI000", "imed out", "ime out", "imeout", "imes out", "TIMEOUT"),
+    _row("hccl_config", r"\b(?:EI0001|EI0003|EI0004|EI0005|EI0007|EJ0004)\b", 1, "CANN HCCL EI0001-EI0007", "EI000", "EJ0004"),
+    _row("device_fault", r"\b(?:EL0003|EL0005|EZ9999)\b|(?i:error ?code|errcode|ret(?:code|val)?|result|\bcode)\W{0,4}507\d{3}\b|(?i:aicore (?:execution )?(?:timeout|exception|error)\b(?!\W{1,3}(?:0|none)\b))|ACL stream synchronize failed", 2, "CANN", "EL000", "EZ9999", "507", "aicore", "AICORE", "AiCore", "ACL stream"),
+    _row("operator_missing", r"\b(?:EZ3002|EZ1001|E10007|EE1001|E40021)\b|(?i:error).*(?:Op|operator) .* not supported|(?:Error|error).*does not support .*dtype|not implemented for 'PrivateUse1'", 2, "CANN error codes", "EZ3002", "EZ1001", "E10007", "EE1001", "E40021", "not support", "PrivateUse1"),
+    _row("device_busy_or_absent", r"\b(?:EE1002|EE9999)\b|(?:rt|aclrt)SetDevice\w*.*(?i:fail|error)|Invalid device ID|(?i:error ?code|errcode|ret(?:code|val)?|result|\bcode)\W{0,4}107001\b|device .*is (?:not available|abnormal)", 2, "CANN", "EE1002", "EE9999", "SetDevice", "device ID", "107001", "abnormal", "not available"),
+    _row("checkpoint_failed", r"SavePlan = |SavePlan.*(?i:error|fail)|save_checkpoint.*(?:Error|failed)|Failed to save checkpoint|CheckpointException", 2, "torch DCP; Megatron", "SavePlan", "checkpoint", "CheckpointException"),
+    _row("file_missing", r"FileNotFoundError: |\[Errno 2\] No such file or directory: '|can't open file '", 1, "Python", "No such file or directory", "FileNotFoundError", "can't open file"),
     _row("launcher_missing", r"/record: (?:line )?\d+: .*(?:not found|[Pp]ermission denied|No such file)", 1, "the recorder's shell: dash, bash", "/record: "),
     _row("rendezvous_timeout", r"Timed out after \d+ seconds waiting for clients|RendezvousTimeoutError|wait timeout after \d+ms", 1, "torch TCPStore, rendezvous", "waiting for clients", "RendezvousTimeout", "wait timeout after"),
     _row("shell_error", r": line \d+: .*(?:command not found|syntax error|unbound variable|No such file or directory$)", 2, "bash", "line "),
-    _row("permission_denied", r"PermissionError: \[Errno 13\]|Permission denied", 1, "Linux", "PermissionError", "Permission denied"),
+    _row("permission_denied", r"PermissionError: \[Errno 13\]|\[Errno 13\] Permission denied|line \d+: .*: Permission denied", 1, "Python, bash", "PermissionError", "Permission denied"),
     _row("arguments_refused", r"error: (unrecognized arguments|the following arguments are required|argument .*: invalid|ambiguous option)", 1, "argparse", "error: "),
     _row("assertion", r"^\s*(?:\[rank\d+\]:\s*)?AssertionError", 2, "Python", "AssertionError"),
     _row("value_error", r"^\s*(?:\[rank\d+\]:\s*)?(ValueError|TypeError|KeyError|AttributeError|IndexError|RuntimeError|ImportError|NotImplementedError)\b: ", 2, "Python", "Error:"),
-    _row("segfault", r"exitcode\s*:\s*-11|SIGSEGV|Segmentation fault", 2, "torchrun; vllm-ascend#15697", "-11", "SIGSEGV", "Segmentation fault"),
-    _row("killed", r"exitcode\s*:\s*-9|SIGKILL", 3, "torchrun", "-9", "SIGKILL"),
-    _row("terminated", r"exitcode\s*:\s*-15|SIGTERM", 3, "torchrun", "-15", "SIGTERM"),
+    _row("segfault", r"exitcode\s*:\s*-11\b|\bSIGSEGV\b|Segmentation fault", 2, "torchrun; vllm-ascend#15697", "-11", "SIGSEGV", "Segmentation fault"),
+    _row("killed", r"exitcode\s*:\s*-9\b|\bSIGKILL\b", 3, "torchrun", "-9", "SIGKILL"),
+    _row("terminated", r"exitcode\s*:\s*-15\b|\bSIGTERM\b", 3, "torchrun", "-15", "SIGTERM"),
     _row("distributed_call_failed", r"ERR02\d{3} DIST|HCCL error in", 3, "torch_npu ERR02xxx", "ERR02", "HCCL error"),
     _row("child_failed", r"ChildFailedError|The node has been aborted|Other rank.*failed", 3, "torchrun; msrun", "ChildFailedError", "aborted", "failed"),
 )  # fmt: skip
 RANKED = re.compile(r"\[?(?:rank|Rank|default|RankID:)\s?:?(\d{1,5})\]?")
 
 
+QUIET = re.compile(r"^.{0,80}?\b(?:INFO|DEBUG|info|debug)\b")
+ABOUT_PROFILE = ("profil", "parse_", "msprof", "npu_data", "cpu_data", "window_", "dynamic_", "daemon_parse")
+"""Signatures that concern the profile: worth telling of a run that did well, and from lines of any level."""
+
+
 def match(line: str) -> Iterator[Signature]:
-    """Signatures that a line shows."""
+    """Signatures that a line shows. A line that says of itself that it is information names no cause of a failure."""
+    quiet = QUIET.match(line) is not None
     for signature in SIGNATURES:
+        if quiet and not signature.code.startswith(ABOUT_PROFILE):
+            continue
         if any(word in line for word in signature.quick) and signature.pattern.search(line):
             yield signature
 
@@ -99,8 +107,7 @@ def judged(findings: Iterable[dict[str, Any]], *, failed: bool) -> list[dict[str
     """
     rows = [item for item in findings if item.get("code") in BY_CODE]
     if not failed:
-        keep = ("profil", "parse_", "msprof", "npu_data", "cpu_data", "window_", "dynamic_", "daemon_parse")
-        return [item for item in rows if str(item["code"]).startswith(keep)]
+        return [item for item in rows if str(item["code"]).startswith(ABOUT_PROFILE)]
     rows.sort(key=lambda item: (BY_CODE[item["code"]].rank, item["line"]))
     causes = [item for item in rows if BY_CODE[item["code"]].rank < 3]
     firm = [item for item in causes if BY_CODE[item["code"]].rank == 1]

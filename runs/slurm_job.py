@@ -100,7 +100,7 @@ def node(folder: RunFolder) -> int:
         **dict(build.get("env") or {}),
         "MM_PROFILER_NODE_RANK": str(number),
         RECORD_VARIABLE: str(recorder.install(own.path)),
-        RUN_VARIABLE: folder.run_id,
+        RUN_VARIABLE: f"{folder.run_id}.{number}",
     }
     own.write("build", {"save_path": build.get("save_path")})
     own.write("run", {**run, "environment": environment, "host": socket.gethostname(), "node": number})
@@ -115,6 +115,7 @@ def node(folder: RunFolder) -> int:
         return 1
     own.write("script", {**identity(process.pid), "pgid": os.getpgrp()})
     code = supervisor.follow(process)
+    supervisor.linger()
     supervisor.finish(code)
     return exit_code(own.read("end") or {})
 

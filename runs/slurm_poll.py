@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from mindspeed_mm_train_profiler.runs import diagnosis as diagnosis_rows
 from mindspeed_mm_train_profiler.runs import poll, redact, signatures, slurm
 from mindspeed_mm_train_profiler.runs.folder import RunFolder
 from mindspeed_mm_train_profiler.runs.slurm_job import NOT_SHARED, exit_code
@@ -153,7 +154,7 @@ def diagnosis(
             dict(item, evidence=redact.text(str(item.get("evidence", ""))))
             for item in (own.read("status") or {}).get("findings") or []
         ]
-        found += poll.host_causes(own) if own in failed else []
+        found += diagnosis_rows.host_causes(own) if own in failed else []
         found += [
             {**item, "evidence": f"node {own.path.name}: {item['evidence']}"}
             for item in signatures.judged(told, failed=state in {"failed", "lost"})

@@ -6,7 +6,7 @@ from typing import Any
 
 import psutil
 
-from mindspeed_mm_train_profiler.runs import slurm
+from mindspeed_mm_train_profiler.runs import launcher
 from mindspeed_mm_train_profiler.runs.folder import RunFolder, alive
 from mindspeed_mm_train_profiler.runs.processes import describe, members
 
@@ -14,13 +14,16 @@ DEFAULT_GRACE_S = 15.0
 TICK_S = 0.1
 
 
-def stop(folder: RunFolder, grace_s: float = DEFAULT_GRACE_S, *, wait_s: float | None = None) -> dict[str, Any]:
+def stop(folder: RunFolder, grace_s: float = DEFAULT_GRACE_S) -> dict[str, Any]:
     """Stop a run. Repeating it is harmless; a run that has ended, or is another process by now, is left alone.
 
     Returns {already_ended, terminated, killed, left}: processes as {pid, name}.
     """
-    if slurm.is_slurm(folder):
-        return _cancel(folder, grace_s)
+    return launcher.of(folder).stop(folder, grace_s)
+
+
+def stop_processes(folder: RunFolder, grace_s: float) -> dict[str, Any]:
+    """End the processes of a run on this host: TERM, after ``grace_s`` KILL, until none is left."""
     if folder.read("end") is not None and not members(folder):
         return {"already_ended": True, "terminated": [], "killed": [], "left": []}
     if folder.read("stop") is None:
@@ -45,21 +48,6 @@ def stop(folder: RunFolder, grace_s: float = DEFAULT_GRACE_S, *, wait_s: float |
     return {"already_ended": False, "terminated": terminated, "killed": killed, "left": describe(members(folder))}
 
 
-def _cancel(folder: RunFolder, grace_s: float) -> dict[str, Any]:
-    """Cancel the run's own job; Slurm ends the processes on its nodes, after its KillWait."""
-    job = str((folder.read("run") or {}).get("job_id"))
-    if not slurm.state(job).active:
-        return {"already_ended": True, "terminated": [], "killed": [], "left": []}
-    if folder.read("stop") is None:
-        folder.write("stop", {"asked": time.time(), "grace_s": grace_s})
-    slurm.cancel(job)
-    deadline = time.monotonic() + max(grace_s, 5.0)
-    while time.monotonic() < deadline and slurm.state(job).active:
-        time.sleep(0.5)
-    left = [{"pid": 0, "name": f"slurm job {job}"}] if slurm.state(job).active else []
-    return {"already_ended": False, "terminated": [], "killed": [], "left": left}
-
-
 def _signal(process: psutil.Process, how: str) -> None:
     with suppress(psutil.Error):
         getattr(process, how)()  # psutil checks the start time first: a reused pid is not touched
@@ -81,7 +69,7 @@ def _await_end(folder: RunFolder, bound_s: float) -> None:
                 "ended": time.time(),
                 "script_exit_code": None,
                 "script_signal": None,
-                "launcher_exit_codes": [r["exit_code"] for r in folder.launchers() if r.get("exit_code") is not None],
+                "launcher_exit_codes": folder.launcher_codes(),
                 "stopped": True,
                 "error": None,
             },

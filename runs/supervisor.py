@@ -116,8 +116,9 @@ class Supervisor:
         with suppress(Exception):
             from mindspeed_mm_train_profiler.npu_host import facts
 
-            save = (self.folder.read("build") or {}).get("save_path")
-            self.folder.write("facts", {**(self.folder.read("facts") or {}), moment: facts.snapshot(save)})
+            build = self.folder.read("build") or {}
+            now = facts.snapshot(build.get("save_path"), build.get("master_port"))
+            self.folder.write("facts", {**(self.folder.read("facts") or {}), moment: now})
 
     def records_launcher(self) -> bool:
         """Whether the script that ran asks for the recorder, so that no record means that no launcher was reached."""
@@ -126,24 +127,40 @@ class Supervisor:
         except (OSError, KeyError, ValueError):
             return False
 
-    def finish(self, code: int | None, error: str | None = None) -> None:
+    def refused(self) -> dict[str, Any] | None:
+        """What npu-smi, too slow for the launch, says against it now: {code, evidence}; None where nothing does."""
+        if not self.run.get("check_npus"):
+            return None
+        from mindspeed_mm_train_profiler.npu_host import smi
+        from mindspeed_mm_train_profiler.runs import preflight
+
+        environment = dict(self.run["environment"])
+        report = smi.query(environment, unwanted=lambda: self.folder.read("stop") is not None)
+        for finding in preflight.look_npus(self.folder.read("build") or {}, environment, report):
+            if finding.refuses and finding.note.code not in set(self.run.get("allowed") or ()):
+                words = "; ".join(f"{name}: {value}" for name, value in finding.note.params.items())
+                return {"code": finding.note.code, "evidence": words[:400]}
+        return None
+
+    def finish(self, code: int | None, error: str | None = None, refused: dict[str, Any] | None = None) -> None:
         with suppress(Exception):
             self.look()
             if self.scan.flush():
                 self.folder.write("status", {**self.scan.as_dict(), "at": time.time()})
         self.note_facts("end")
         launchers = self.folder.launchers()
-        codes = [record["exit_code"] for record in launchers if record.get("exit_code") is not None]
         self.folder.write(
             "end",
             {
                 "ended": time.time(),
                 "script_exit_code": code if code is None or code >= 0 else None,
                 "script_signal": -code if code is not None and code < 0 else None,
-                "launcher_exit_codes": codes,
+                "launcher_exit_codes": self.folder.launcher_codes(),
+                "all_exit_codes": [record.get("exit_code") for record in launchers],
                 "launcher_missed": not launchers and self.records_launcher(),
                 "stopped": self.folder.read("stop") is not None,
                 "error": error,
+                "refused": refused,
             },
         )
 
@@ -164,6 +181,10 @@ def main(argv: list[str] | None = None) -> int:
         supervisor.finish(None, "stopped before the start")
         return 0
     supervisor.note_facts("start")
+    refused = supervisor.refused()
+    if refused is not None or folder.read("stop") is not None:
+        supervisor.finish(None, "not started", refused)
+        return 1
     try:
         process = supervisor.start()
     except OSError as error:

@@ -10,7 +10,7 @@ from typing import Any
 from mindspeed_mm_train_profiler import dynamic_profile
 from mindspeed_mm_train_profiler.dynamic_profile import Progress
 from mindspeed_mm_train_profiler.errors import CodedError, Note
-from mindspeed_mm_train_profiler.runs import launch, poll
+from mindspeed_mm_train_profiler.runs import launch, poll, this_host
 from mindspeed_mm_train_profiler.runs.folder import RunFolder
 
 LOG_BYTES = 512 * 1024
@@ -34,7 +34,7 @@ def log_path(folder: RunFolder) -> Path:
 
 def steps_done(folder: RunFolder) -> tuple[int | None, float | None]:
     """(passes that this process has completed, seconds of one), from the log; None where it does not say."""
-    facts = poll.facts_of(folder)
+    facts = this_host.facts_of(folder)
     iteration, ms = facts.get("iteration"), facts.get("ms_per_iteration")
     offset = (folder.read("build") or {}).get("offset") or 0
     return (None if iteration is None else max(0, iteration - offset)), (None if ms is None else ms / 1000)

@@ -126,7 +126,9 @@ def check_env(
     free = local.port_free(port) if port is not None else None
     blocking, notes = judge(report, answer, found, msprof)
     if free is False:
-        notes.append(Note("port_in_use", {"port": port}))
+        notes.append(
+            Note("port_in_use", {"port": port, "holder": (port is not None and local.port_holder(port)) or "-"})
+        )
     if blocking and shutil.which("sbatch", path=environment.get("PATH")) and not report.dies:
         notes.append(Note("login_node", {}))
     notes += advisories.notes(answer.torch_npu, found.version)

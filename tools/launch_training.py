@@ -11,7 +11,6 @@ from mindspeed_mm_train_profiler.errors import CodedError
 from mindspeed_mm_train_profiler.skill import wording
 from mindspeed_mm_train_profiler.tools.common import Language, NextStep, Result, ToolSpec, remarks, resolve_language
 
-SMI_WAIT_S = 1.2
 REMOVE = "remove_shared_memory"
 """An override that is a request: remove shared memory of dead dynamic jobs before the launch."""
 
@@ -50,8 +49,9 @@ def launch_training(
 ) -> LaunchTrainingResult:
     """Start the run, or return the one that exists. Errors: refusals of the pre-flight, those of Slurm."""
     from mindspeed_mm_train_profiler import profile_config
-    from mindspeed_mm_train_profiler.npu_host import cann, smi
+    from mindspeed_mm_train_profiler.npu_host import cann
     from mindspeed_mm_train_profiler.runs import launch, preflight
+    from mindspeed_mm_train_profiler.runs import launcher as launchers
 
     spoken = resolve_language(language)
     build = profile_config.load_build(config_id)
@@ -62,17 +62,13 @@ def launch_training(
         limit = settings.current().max_nproc
         if limit is not None and (build.get("nproc_per_node") or 0) > limit:
             raise CodedError("too_many_ranks", found=build["nproc_per_node"], expected=f"<= {limit}")
-        host = cann.find(build.get("cann_set_env") or ())
-        if launcher == "slurm":
-            if not build.get("nodes"):
-                raise CodedError("nodes_missing", found=config_id)
-            findings = list(preflight.look_cluster(build))
-        else:
-            if REMOVE in (override or ()):
-                removed = preflight.remove_dead_segments()
-                audit.record("remove_shared_memory", config_id=config_id, paths=[str(path) for path in removed])
-            report = smi.query(dict(host.environment), timeout_s=SMI_WAIT_S)
-            findings = list(preflight.look(build, host.environment, report))
+        way = launchers.named(launcher)
+        # a login node's environment is not the nodes': they source CANN themselves
+        environment = os.environ if launcher == "slurm" else cann.find(build.get("cann_set_env") or ()).environment
+        if REMOVE in (override or ()):
+            removed = preflight.remove_dead_segments()
+            audit.record("remove_shared_memory", config_id=config_id, paths=[str(path) for path in removed])
+        findings = way.findings(build, environment)
         allowed = set(override or ()) - preflight.NEVER_OVERRIDDEN
         refusing = [f for f in findings if f.refuses and f.note.code not in allowed]
         if refusing:
@@ -82,11 +78,8 @@ def launch_training(
             raise CodedError(
                 first.code, found=first.params.get("found") or _found(first.params), also=", ".join(others), **params
             )
-        if launcher == "slurm":
-            asked = {"partition": partition, "account": account, "time": time, "sbatch": sbatch or []}
-            folder = launch.submit(build, os.environ, idempotency_key, asked)
-        else:
-            folder = launch.start(build, host.environment, idempotency_key)
+        asked = {"partition": partition, "account": account, "time": time, "sbatch": sbatch or []}
+        folder = way.start(build, environment, idempotency_key, asked, allowed, findings)
     audit.record(
         "launch",
         run_id=folder.run_id,
@@ -104,7 +97,8 @@ def _found(params: object) -> str | None:
 
 
 def _result(spoken: wording.Language, folder: object, *, already: bool, notes: list) -> LaunchTrainingResult:  # type: ignore[type-arg]
-    from mindspeed_mm_train_profiler.runs import poll, slurm
+    from mindspeed_mm_train_profiler.runs import launcher as launchers
+    from mindspeed_mm_train_profiler.runs import poll
     from mindspeed_mm_train_profiler.runs.folder import RunFolder
 
     assert isinstance(folder, RunFolder)
@@ -124,7 +118,7 @@ def _result(spoken: wording.Language, folder: object, *, already: bool, notes: l
         state=state,
         pid=script.get("pid"),
         job_id=run.get("job_id"),
-        log_path=str(slurm.log_of(folder) if slurm.is_slurm(folder) else folder.log),
+        log_path=str(launchers.of(folder).log(folder)),
         run_dir=str(folder.path),
         already_running=already,
     )

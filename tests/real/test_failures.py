@@ -11,7 +11,7 @@ import pytest
 from mindspeed_mm_train_profiler import profile_config, profile_data
 from mindspeed_mm_train_profiler.launch_script import read_launch
 from mindspeed_mm_train_profiler.options import ProfileOptions
-from mindspeed_mm_train_profiler.runs import launch, poll, stop
+from mindspeed_mm_train_profiler.runs import launch, poll, stop, this_host
 from mindspeed_mm_train_profiler.runs.folder import RunFolder
 
 pytestmark = [pytest.mark.real, pytest.mark.slow, pytest.mark.timeout(300)]
@@ -33,7 +33,7 @@ def built(checkout: Path, name: str, provide: Callable[[dict[str, Any]], None], 
 def run(manifest: dict[str, Any], host: dict[str, str]) -> tuple[RunFolder, dict[str, Any]]:
     """The run to its end, whatever the copies hold by now."""
     with launch.launch_lock(manifest["config_id"]):
-        folder = launch.start(manifest, host, None)
+        folder = this_host.start(manifest, host, None)
     deadline = time.monotonic() + 200
     while time.monotonic() < deadline:
         facts = poll.poll(folder)

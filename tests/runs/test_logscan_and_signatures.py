@@ -117,6 +117,56 @@ ALLOWED_TOGETHER = {
 """Lines that are two things at once."""
 
 
+ALSO = {
+    "hccl_timeout": [
+        "RuntimeError: EI0006: Getting socket times out.",
+        "[E] Watchdog caught collective operation timeout: WorkHCCL(SeqNum=5, OpType=ALLREDUCE)",
+        "[ERROR] HCCL(77,python3): [Wait][Recv] socket timed out after 120s",
+    ],
+    "device_fault": [
+        "aicore exception, core id 3",
+        "call rtStreamSynchronize failed, retCode=507018",
+        "EZ9999: Inner Error!",
+    ],
+    "operator_missing": ["Error: Op X is not supported on this device", "EZ1001: bad dtype"],
+    "device_busy_or_absent": [
+        "rtSetDevice execute failed, reason=[device busy]",
+        "error code: 107001",
+        "EE9999: Inner Error",
+    ],
+    "npu_out_of_memory": ["torch.OutOfMemoryError: NPU out of memory", "runtime result = 207018"],
+    "permission_denied": ["train.sh: line 3: ./run.sh: Permission denied"],
+    "host_out_of_memory": ["oom-kill:constraint=CONSTRAINT_MEMCG", "MemoryError"],
+}
+HARMLESS = [
+    "export HCCL_CONNECT_TIMEOUT=1200",
+    "HCCL_EXEC_TIMEOUT: 1800, HCCL_BUFFSIZE: 200",
+    "[INFO] HCCL connect timeout set to 1200 s",
+    "hccl connect timeout is 120 s",
+    " iteration 3/ 9 | loss: 5.507123E-01 | grad norm: 507.018 |",
+    "consumed samples: 507018, tokens: 207018, seed 107001",
+    "dataset length 200000, indices 507000",
+    "UserWarning: The operator 'aten::nonzero' is not currently supported on the NPU backend and will fall back to the CPU",
+    "Warning: Op fusion is not supported here, skipped",
+    "find: '/root': Permission denied",
+    "using device 3, aclrtSetDevice ok",
+    "aicore error: 0",
+    "oom_kill 0",
+    "INFO: will raise ValueError: when the list is empty",
+    "rank 3 exitcode  : -110",
+]
+
+
+@pytest.mark.parametrize(("code", "line"), [(code, line) for code, lines in ALSO.items() for line in lines])
+def test_other_wordings_of_a_cause(code: str, line: str) -> None:
+    assert code in {signature.code for signature in signatures.match(line)}
+
+
+@pytest.mark.parametrize("line", HARMLESS)
+def test_lines_of_every_log_name_no_cause(line: str) -> None:
+    assert [signature.code for signature in signatures.match(line)] == []
+
+
 def test_a_healthy_log_gives_nothing() -> None:
     found = scan(HEALTHY)
     assert found.findings == []
@@ -186,6 +236,13 @@ SECRETS = [
     "https://x.org/o?X-Amz-Signature=geheim&y=1",
     "OBS_SK: geheim",
     "API_KEY=tokenizer-geheim",
+    "obs: ak=geheim12 sk=geheim34",
+    "{'ak': 'geheim', 'sk': \"geheim\"}",
+    "pwd=geheim",
+    "+ sshpass -p geheim ssh worker1",
+    "docker login -u me -p geheim registry.example.org",
+    "redis-cli -h cache -a geheim ping",
+    "curl -s -u bob:geheim https://example.org/x",
 ]
 
 
@@ -206,6 +263,9 @@ def test_secrets_are_hidden(line: str) -> None:
         "https://example.org/path?x=1",
         "ssh://git@example.org/r.git",
         "disk: 5, mask=1, task: 3",
+        "PWD=/home/me pwd: ~/work",
+        "ssh -p 2222 worker1; torchrun -p 3",
+        "topk: 5 | sk = 1 | peak: 77",
     ],
 )
 def test_words_of_training_are_left_alone(line: str) -> None:

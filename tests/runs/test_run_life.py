@@ -1,5 +1,6 @@
 """A run's life on tiny fake trainings: launched once, followed, stopped, lost, explained."""
 
+import inspect
 import os
 import random
 import signal
@@ -15,7 +16,7 @@ import pytest
 
 from mindspeed_mm_train_profiler.errors import CodedError
 from mindspeed_mm_train_profiler.runs import folder as folders
-from mindspeed_mm_train_profiler.runs import launch, poll, processes, stop
+from mindspeed_mm_train_profiler.runs import launch, launcher, poll, processes, stop, this_host
 from mindspeed_mm_train_profiler.runs.folder import RunFolder
 
 LINE = 'echo " iteration        $i/       $N | elapsed time per iteration (ms): 20.0 |"'
@@ -40,7 +41,7 @@ def manifest(tmp_path: Path, script: str, **more: Any) -> dict[str, Any]:
 def begin(tmp_path: Path, script: str, key: str | None = None, **more: Any) -> RunFolder:
     build = manifest(tmp_path, script, **more)
     with launch.launch_lock(build["config_id"]):
-        return launch.existing(build["config_id"], key) or launch.start(build, dict(os.environ), key)
+        return launch.existing(build["config_id"], key) or this_host.start(build, dict(os.environ), key)
 
 
 def wait(run: RunFolder, until: Callable[[dict[str, Any]], bool], bound_s: float = 30) -> dict[str, Any]:
@@ -94,6 +95,43 @@ def test_the_launchers_exit_code_is_known(script: str, code: int, tmp_path: Path
     facts = wait(begin(tmp_path, script), ended)
     assert facts["exit_code"] == code
     assert facts["state"] == ("succeeded" if code == 0 else "failed")
+
+
+@pytest.mark.parametrize(
+    ("script", "state", "code"),
+    [
+        ('for i in 1 2; do ${MM_PROFILER_RECORD-} sh -c "[ $i = 2 ]" && break; sleep 1.1; done\n', "succeeded", 0),
+        ("${MM_PROFILER_RECORD-} true; sleep 1.1; ${MM_PROFILER_RECORD-} sh -c 'exit 4'\n", "failed", 4),
+        (
+            "${MM_PROFILER_RECORD-} sh -c 'exit 4' & ${MM_PROFILER_RECORD-} sh -c 'sleep 0.5' & wait\n",
+            "failed",
+            4,
+        ),
+        (
+            "${MM_PROFILER_RECORD-} sh -c 'sleep 0.5; exit 4' & sleep 0.2; ${MM_PROFILER_RECORD-} sleep 1.5; wait\n",
+            "failed",
+            4,
+        ),
+    ],
+    ids=["tried again", "second fails", "two at once", "overlapping"],
+)
+def test_of_several_launcher_calls_the_last_round_counts(script: str, state: str, code: int, tmp_path: Path) -> None:
+    facts = wait(begin(tmp_path, script), ended)
+    assert (facts["state"], facts["exit_code"]) == (state, code)
+    if state == "succeeded":
+        told = {item["code"]: item["evidence"] for item in facts["diagnosis"]}
+        assert told["earlier_launch_failed"].endswith(": 1")
+
+
+def test_every_launcher_has_what_the_interface_asks_for() -> None:
+    wanted = {name for name, value in vars(launcher.Launcher).items() if callable(value) and not name.startswith("_")}
+    assert {"findings", "start", "active", "orphaned", "state", "poll", "stop", "log"} <= wanted
+    for name in launcher.MODULES:
+        module = launcher.named(name)
+        for method in wanted:
+            asked = list(inspect.signature(getattr(launcher.Launcher, method)).parameters)[1:]
+            given = list(inspect.signature(getattr(module, method)).parameters)
+            assert given[: len(asked)] == asked, (name, method)
 
 
 def test_a_failure_is_explained_from_the_log(tmp_path: Path) -> None:

@@ -125,6 +125,34 @@ async def test_a_busy_card_and_a_disabled_profiler_refuse(world: Any, monkeypatc
     assert (await world.ask("list_runs"))["items"][0]["kind"] == "build", "no run came of it"
 
 
+async def test_a_slow_npu_smi_is_asked_by_the_supervisor(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    built = await world.built()
+    monkeypatch.setenv("SIMULATED_NPU_SMI", "slow:busy")
+    began = time.monotonic()
+    launched = await world.ask("launch_training", config_id=built["config_id"])
+    assert time.monotonic() - began < 5 and not launched["_error"]
+    assert "npus_checked_later" in [row["code"] for row in launched["warnings"]]
+    done = await world.ended(launched["run_id"])
+    assert (done["state"], done["iteration"]) == ("failed", None)
+    assert [row["code"] for row in done["diagnosis"]] == ["npu_busy"] and "pid" in done["diagnosis"][0]["evidence"]
+    allowed = await world.ask("launch_training", config_id=built["config_id"], override=["npu_busy"])
+    assert (await world.ended(allowed["run_id"]))["state"] == "succeeded"
+    monkeypatch.setenv("SIMULATED_NPU_SMI", "slow")
+    free = await world.ask("launch_training", config_id=built["config_id"])
+    assert (await world.ended(free["run_id"]))["state"] == "succeeded"
+
+
+async def test_a_run_that_waits_for_npu_smi_can_be_stopped(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    built = await world.built()
+    monkeypatch.setenv("SIMULATED_NPU_SMI", "hang")
+    launched = await world.ask("launch_training", config_id=built["config_id"])
+    assert launched["state"] == "starting"
+    again = await world.ask("launch_training", config_id=built["config_id"])
+    assert again["already_running"] and again["run_id"] == launched["run_id"]
+    stopped = await world.ask("stop_training", run_id=launched["run_id"], grace_s=1)
+    assert stopped["state"] == "stopped" and stopped["left"] == []
+
+
 async def test_changed_copies_are_never_launched(world: Any) -> None:
     built = await world.built()
     copy = Path(built["copies"][0]["copy"])

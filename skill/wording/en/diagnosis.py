@@ -119,4 +119,12 @@ TEXTS: dict[str, str] = {
     "diagnosis.rendezvous_timeout.fix": "Start the same copy on every node; check MASTER_ADDR, MASTER_PORT, NNODES and NODE_RANK.",
     "diagnosis.shell_error.cause": "A command of the launch script itself failed.",
     "diagnosis.shell_error.fix": "Read the line; it names the script and the line number.",
+    "diagnosis.earlier_launch_failed.cause": "The launcher failed before it succeeded: the script started it more than once.",
+    "diagnosis.earlier_launch_failed.fix": "Sessions and log lines of the failed try may lie beside the good ones; verify_output judges each.",
+    "diagnosis.npu_busy.cause": "NPUs that the launch would use were busy when the supervisor asked npu-smi; the training was not started.",
+    "diagnosis.npu_busy.fix": "Wait for the other job or choose other cards (ASCEND_RT_VISIBLE_DEVICES); launch again, with override npu_busy to go on in spite of it.",
+    "diagnosis.too_few_npus.cause": "The launch needs more NPUs than this host shows; the training was not started.",
+    "diagnosis.too_few_npus.fix": "Check npu-smi info, ASCEND_RT_VISIBLE_DEVICES and nproc_per_node; launch again, with override too_few_npus to go on in spite of it.",
+    "diagnosis.npu_unavailable.cause": "npu-smi shows no NPU; the training was not started.",
+    "diagnosis.npu_unavailable.fix": "Run on a host with Ascend NPUs; in a container pass /dev/davinci* and the driver folder through.",
 }

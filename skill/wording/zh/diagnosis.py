@@ -119,4 +119,12 @@ TEXTS: dict[str, str] = {
     "diagnosis.rendezvous_timeout.fix": "请在每个节点上启动同一份副本；检查 MASTER_ADDR、MASTER_PORT、NNODES 和 NODE_RANK。",
     "diagnosis.shell_error.cause": "启动脚本自身的命令执行失败。",
     "diagnosis.shell_error.fix": "请查看该行，其中给出了脚本名与行号。",
+    "diagnosis.earlier_launch_failed.cause": "启动器先失败、后成功：脚本不止一次启动了它。",
+    "diagnosis.earlier_launch_failed.fix": "失败的那次可能留下会话目录和日志；verify_output 会逐一判断。",
+    "diagnosis.npu_busy.cause": "supervisor 查询 npu-smi 时，将要使用的 NPU 正被占用；训练没有启动。",
+    "diagnosis.npu_busy.fix": "请等待其他任务结束或选择其他卡（ASCEND_RT_VISIBLE_DEVICES）后重新启动；可用 override 传入 npu_busy 继续。",
+    "diagnosis.too_few_npus.cause": "启动需要的 NPU 多于本机可见数量；训练没有启动。",
+    "diagnosis.too_few_npus.fix": "请检查 npu-smi info、ASCEND_RT_VISIBLE_DEVICES 与 nproc_per_node 后重新启动；可用 override 传入 too_few_npus 继续。",
+    "diagnosis.npu_unavailable.cause": "npu-smi 未显示任何 NPU；训练没有启动。",
+    "diagnosis.npu_unavailable.fix": "请在有 Ascend NPU 的环境中运行；若在容器中，请映射 /dev/davinci* 与驱动目录。",
 }
