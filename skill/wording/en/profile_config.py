@@ -42,7 +42,7 @@ TEXTS: dict[str, str] = {
     "every_step_not_acknowledged.message": "{found} of {train_iters} training iterations would be collected: practically every step.",
     "every_step_not_acknowledged.hint": "Raise train_iters or shorten the window, or acknowledge long_window.",
     "train_iters_too_small.message": "{found} iterations are too few: the window closes with iteration {needed}.",
-    "train_iters_too_small.hint": "Set train_iters to {recommended} or more.",
+    "train_iters_too_small.hint": "Set train_iters to {needed} or more, better {recommended}.",
     "train_iters_too_small_resumed.message": "{found} iterations are too few: the run resumes at iteration {offset}, and the window closes with iteration {needed}.",
     "train_iters_too_small_resumed.hint": "Set train_iters to {recommended} or more; it counts from the beginning of the whole training.",
     "train_iters_just_enough.message": "The window closes with the last iteration ({train_iters}).",

@@ -42,7 +42,7 @@ TEXTS: dict[str, str] = {
     "every_step_not_acknowledged.message": "{train_iters} 次训练迭代中有 {found} 次会被采集，几乎是每一步。",
     "every_step_not_acknowledged.hint": "请增大 train_iters 或缩短窗口，或确认 long_window。",
     "train_iters_too_small.message": "{found} 次迭代太少：窗口在第 {needed} 次迭代关闭。",
-    "train_iters_too_small.hint": "请将 train_iters 设为 {recommended} 或更大。",
+    "train_iters_too_small.hint": "请将 train_iters 设为 {needed} 或更大，最好不小于 {recommended}。",
     "train_iters_too_small_resumed.message": "{found} 次迭代太少：训练从第 {offset} 次迭代恢复，窗口在第 {needed} 次迭代关闭。",
     "train_iters_too_small_resumed.hint": "请将 train_iters 设为 {recommended} 或更大；它从整个训练的开头算起。",
     "train_iters_just_enough.message": "窗口在最后一次迭代（{train_iters}）关闭。",
