@@ -32,6 +32,11 @@ def defect(path: Path, header: Sequence[str] = (), *, deep: bool = False) -> str
     return None
 
 
+def too_large_for_deep(path: Path, size: int) -> bool:
+    """Whether a deep look stays a shallow one: such a file is not read to its end."""
+    return path.suffix == ".json" and size > DEEP_JSON_LIMIT
+
+
 def csv_header(path: Path) -> list[str]:
     """Columns of the first line; empty where there is none. Raises OSError."""
     with path.open("rb") as file:

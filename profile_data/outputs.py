@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mindspeed_mm_train_profiler.profile_data import layout, loadable
+from mindspeed_mm_train_profiler.profile_data import layout, loadable, releases
 from mindspeed_mm_train_profiler.profile_data.expected_outputs import TEXT_ROWS, applies
 from mindspeed_mm_train_profiler.profile_data.problems import Problem
 from mindspeed_mm_train_profiler.profile_data.record import SessionRecord
@@ -67,6 +67,9 @@ def inspect_outputs(session: Path, record: SessionRecord, world_size: int | None
         found.problems.append(Problem("output_missing", looked=str(folder / "ascend_pytorch_profiler_<rank>.db")))
     for name in [*databases, *(["analysis.db"] if "analysis.db" in sizes else [])]:
         _check(folder / name, sizes[name], (), deep, found)
+    reached = releases.release(record.torch_npu)
+    if not found.done and reached is not None and reached >= releases.DONE_FILE_SINCE:
+        found.problems.append(Problem("analysis_unfinished", looked=f"{folder / 'analyse.done'} ({record.torch_npu})"))
     if errors:
         found.problems.append(Problem("parse_errors", looked=errors[0], remark=not found.problems))
     return found
@@ -77,6 +80,8 @@ def _check(path: Path, size: int, header: tuple[str, ...], deep: bool, found: Ou
         found.problems.append(Problem("output_empty", looked=str(path)))
     elif wrong := loadable.defect(path, header, deep=deep):
         found.problems.append(Problem("output_broken", looked=f"{path}: {wrong}"))
+    elif deep and loadable.too_large_for_deep(path, size):
+        found.problems.append(Problem("deep_check_bounded", looked=f"{path}: {size} bytes", remark=True))
 
 
 def _log_errors(session: Path) -> list[str]:

@@ -102,7 +102,12 @@ def verify(path: Path, expected: Expectation | None = None, *, deep: bool = Fals
             verdict.problems.append(Problem("session_stale", looked=str(session), remark=True))
         else:
             fresh.append((session, record))
-    world = wanted.world_size or _world_size(record for _, record in fresh)
+    world = wanted.world_size or _world_size(
+        # a session of another job says nothing of this one
+        record
+        for _, record in fresh
+        if wanted.ranks is None or record.rank in wanted.ranks
+    )
     verdict.ranks = [_judge(session, record, wanted, world, deep=deep) for session, record in fresh]
     if wanted.windows is not None:
         opened.match(verdict, wanted.windows)
@@ -163,7 +168,7 @@ def _steps_unreliable(problems: list[Problem]) -> bool:
 
 def _only_outputs(problems: list[Problem]) -> bool:
     codes = {problem.code for problem in problems if not problem.remark}
-    return codes <= {"output_missing", "output_empty", "output_broken", "parse_errors"}
+    return codes <= {"output_missing", "output_empty", "output_broken", "parse_errors", "analysis_unfinished"}
 
 
 def _output_problems(outputs: Outputs, wanted: Expectation) -> list[Problem]:

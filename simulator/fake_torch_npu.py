@@ -18,7 +18,7 @@ DEVICE_NAME = "Ascend910B3 (simulated)"
 
 def version() -> str:
     """The version of torch and of torch_npu; the local part says what they are."""
-    return f"{generation(switch_table.read().torch_npu).torch}+simulated"
+    return f"{generation(switch_table.read().torch_npu).package}+simulated"
 
 
 def device_count() -> int:

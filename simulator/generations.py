@@ -47,6 +47,8 @@ NO_MSPROF_SOURCE = (
 class Generation:
     name: str
     torch: str  # version of torch it belongs to
+    package: str  # version of the torch_npu package
+    cann: str  # the CANN release it belongs to
     utc_names: bool = True  # session names in UTC; else local time
     utc_messages: bool = True  # messages in UTC and without brackets
     mode_in_message: bool = False  # "Start parsing profiling data in sync mode at: "
@@ -72,11 +74,19 @@ class Generation:
 
 
 G6_0 = Generation(
-    "6.0.0", "2.1.0", watch_warmup=False, task_failed="Task {} has not run successfully.", tasks=OLD_TASKS
+    "6.0.0",
+    "2.1.0",
+    "2.1.0.post10",
+    "8.0.0",
+    watch_warmup=False,
+    task_failed="Task {} has not run successfully.",
+    tasks=OLD_TASKS,
 )
 G7_0 = replace(
     G6_0,
     name="7.0.0",
+    package="2.1.0.post12",
+    cann="8.1.RC1",
     logs=True,
     versions_in_info=True,
     export_list=True,
@@ -86,24 +96,44 @@ G7_0 = replace(
     task_failed="Task [{}] run failed.",
     tasks=PARSERS,
 )
-G7_1 = replace(G7_0, name="7.1.0", torch="2.6.0", utc_messages=False, device_column=True)
+G7_1 = replace(
+    G7_0, name="7.1.0", torch="2.6.0", package="2.6.0", cann="8.2.RC1", utc_messages=False, device_column=True
+)
 G7_2 = replace(
     G7_1,
     name="7.2.0",
     torch="2.7.1",
+    package="2.7.1",
+    cann="8.3.RC1",
     utc_names=False,
     mstx=True,
     no_msprof=NO_MSPROF_SOURCE,
     watch_from=-1,
     watch_late="repeat",
 )
-G7_3 = replace(G7_2, name="7.3.0", mode_in_message=True, watch_late="drop", watch_poll_limit=50, watch_async=True)
-G26_0 = replace(G7_3, name="26.0.0", done_file=True, export_warning=False, metrics_default=False, block="Block Num")
-G26_1 = replace(G26_0, name="26.1.0", skip_first_wait=True)
+G7_3 = replace(
+    G7_2,
+    name="7.3.0",
+    package="2.7.1.post2",
+    cann="8.5.0",
+    mode_in_message=True,
+    watch_late="drop",
+    watch_poll_limit=50,
+    watch_async=True,
+)
+G26_0 = replace(
+    G7_3,
+    name="26.0.0",
+    package="2.7.1.post4",
+    cann="9.0.0",
+    done_file=True,
+    export_warning=False,
+    metrics_default=False,
+    block="Block Num",
+)
+G26_1 = replace(G26_0, name="26.1.0", package="2.7.1.post8", cann="9.1.0", skip_first_wait=True)
 
 TABLE: dict[str, Generation] = {row.name: row for row in (G6_0, G7_0, G7_1, G7_2, G7_3, G26_0, G26_1)}
-
-CANN_VERSION = "8.3.RC1"
 
 
 def generation(name: str) -> Generation:

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from mindspeed_mm_train_profiler.simulator.generations import CANN_VERSION, TABLE, generation
+from mindspeed_mm_train_profiler.simulator.generations import TABLE, generation
 from mindspeed_mm_train_profiler.simulator.switches import PREFIX
 from mindspeed_mm_train_profiler.simulator.switches import TABLE as SWITCHES
 
@@ -61,8 +61,8 @@ def make_host(folder: Path, *, torch_npu: str = "26.0.0", python: str = sys.exec
     run = Path(__file__).with_name("run.py").resolve()
     for name, words in COMMANDS.items():
         _write(path_dir / name, f'exec {shlex.quote(python)} {shlex.quote(str(run))} {words} "$@"\n', shell=True)
-    _cann(cann_dir)
-    _site(site_dir, run, generation(torch_npu).torch)
+    _cann(cann_dir, generation(torch_npu).cann)
+    _site(site_dir, run, generation(torch_npu).package)
     env = {PREFIX + "HOME": str(folder), PREFIX + "PYTHON": python, PREFIX + "TORCH_NPU": torch_npu}
     return SimulatedHost(folder, path_dir, site_dir, cann_dir, env)
 
@@ -75,7 +75,7 @@ def _write(path: Path, text: str, *, shell: bool = False) -> None:
         path.chmod(0o755)
 
 
-def _cann(root: Path) -> None:
+def _cann(root: Path, version: str) -> None:
     """set_env.sh, the files that name the version, and msprof, where CANN's installer puts them."""
     latest = root / "latest"
     _write(
@@ -85,11 +85,11 @@ def _cann(root: Path) -> None:
         f"export PATH={shlex.quote(str(latest / 'bin'))}:$PATH\n",
         shell=True,
     )
-    _write(latest / "version.cfg", f"# {NOTE}\ntoolkit_installed_version=[{CANN_VERSION}:{CANN_VERSION}]\n")
+    _write(latest / "version.cfg", f"# {NOTE}\ntoolkit_installed_version=[{version}:{version}]\n")
     for machine in ("aarch64-linux", "x86_64-linux"):
         _write(
             latest / machine / "ascend_toolkit_install.info",
-            f"package_name=Ascend-cann-toolkit\nversion={CANN_VERSION}\ninnerversion=simulated\n"
+            f"package_name=Ascend-cann-toolkit\nversion={version}\ninnerversion=simulated\n"
             f"arch={machine.partition('-')[0]}\nos=linux\npath={latest / machine}\n",
         )
     _write(latest / "bin" / "msprof", 'echo "msprof (simulated NPU host): nothing to do"\n', shell=True)
@@ -100,7 +100,7 @@ import types
 
 import torch_npu as _npu
 
-__version__ = _npu.__version__
+__version__ = _npu.__version__.partition("+")[0].partition(".post")[0] + "+simulated"
 version = types.SimpleNamespace(__version__=__version__, cuda=None, hip=None)
 npu = _npu.npu
 cuda = types.SimpleNamespace(is_available=lambda: False, device_count=lambda: 0)

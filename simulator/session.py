@@ -16,7 +16,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from mindspeed_mm_train_profiler.simulator.generations import CANN_VERSION, Generation
+from mindspeed_mm_train_profiler.simulator.generations import Generation
 from mindspeed_mm_train_profiler.simulator.request import Place, Request
 
 RECORD = "simulated.json"
@@ -177,7 +177,7 @@ class Session:
             "end_info": {"collectionTimeEnd": time.time_ns(), "MonotonicTimeEnd": time.monotonic_ns()},
         }
         if self.generation.versions_in_info:
-            info |= {"torch_npu_version": self.generation.torch, "cann_version": CANN_VERSION}
+            info |= {"torch_npu_version": self.generation.package, "cann_version": self.generation.cann}
         return info | {"rank_id": str(self.place.rank)}
 
     def _metadata(self) -> dict[str, Any]:

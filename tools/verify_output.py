@@ -1,11 +1,12 @@
 """verify_output: whether the profile that was asked for is really there, rank by rank."""
 
 from collections.abc import Iterable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, ValidationInfo, field_validator
 
 from mindspeed_mm_train_profiler.errors import CodedError, Note
+from mindspeed_mm_train_profiler.options import ProfileOptions
 from mindspeed_mm_train_profiler.skill import wording
 from mindspeed_mm_train_profiler.tools.common import (
     Language,
@@ -16,10 +17,14 @@ from mindspeed_mm_train_profiler.tools.common import (
     resolve_language,
 )
 
-MAX_TREE = 40
+MAX_TREE = 24
+MAX_DETAIL = 48
+MAX_RANGES = 600
 MAX_BRIEF = 8
 MAX_FULL = 8
-"""Ranks shown in full; beyond them sound ranks go without their files, and a problem met again without its fix."""
+"""Rows shown in full; beyond them a row goes without its files, and a problem met before without its words."""
+MAX_ROWS = 24
+"""Rows listed: of more, those that are not sound come first, and the rest is counted."""
 
 
 class Asked(BaseModel):
@@ -36,6 +41,16 @@ class Asked(BaseModel):
     analyse_flag: bool | None = None
     world_size: int | None = Field(None, ge=1)
     since: str | None = Field(None, description="ISO time; older is stale")
+
+    @field_validator("level", "aic_metrics_type")
+    @classmethod
+    def _known(cls, value: str | None, info: ValidationInfo) -> str | None:
+        # checked here, and not by a Literal: the schema of every chat would carry the words
+        field = ProfileOptions.model_fields[str(info.field_name)].annotation
+        words = (*get_args(field), "level_none") if info.field_name == "level" else get_args(field)
+        if value is not None and value not in words:
+            raise ValueError(f"one of {', '.join(words)}")
+        return value
 
 
 class ProblemFound(BaseModel):
@@ -79,12 +94,19 @@ class VerifyResult(Result):
 
     def body(self, language: wording.Language) -> Iterable[str]:
         for rank in self.ranks[:16]:
-            yield f"rank {rank.rank}: {rank.state}, steps {rank.steps}"
+            number = "?" if rank.rank is None else rank.rank
+            state = wording.text(language, f"verify.state.{rank.state}")
+            steps = "-" if rank.steps is None else ", ".join(map(str, rank.steps))
+            yield wording.text(language, "verify.rank", rank=number, state=state, steps=steps)
             for problem in rank.problems[:4]:
-                yield f"  {problem.code}: {problem.detail}"
+                yield f"  [{problem.code}] {problem.detail}"
+                if problem.fix:
+                    yield f"    {wording.text(language, 'common.hint', value=problem.fix)}"
         for check in self.checks:
             if not check.ok:
-                yield f"{check.name}: {check.detail}"
+                yield f"[{check.name}] {check.detail}"
+                if check.fix:
+                    yield f"  {wording.text(language, 'common.hint', value=check.fix)}"
         if self.viewer_hint:
             yield self.viewer_hint
 
@@ -123,6 +145,7 @@ def verify_output(
             fix=wording.note_hint(spoken, note),
         )
 
+    judged, left_out = _listed(verdict.ranks)
     ranks = [
         RankFound(
             rank=rank.rank,
@@ -136,16 +159,23 @@ def verify_output(
             files=rank.files,
             problems=[shown(problem) for problem in rank.problems],
         )
-        for rank in verdict.ranks
+        for rank in judged
     ]
     checks = [_check(shown(problem), ok=problem.remark) for problem in verdict.problems]
     if run_id and (said := _log_lines(run_id)):
         looked = Problem("training_log_errors", " | ".join(said))
         checks.append(_check(shown(looked), ok=verdict.word == "complete"))
     notes = [Note("search_cut", {"looked": str(folder)})] if verdict.bounded else []
-    if shortened := _shorten(ranks, verdict.ranks):
+    if shortened := _shorten(ranks, judged):
         notes.append(Note("rows_shortened", {"looked": f"{shortened}/{len(ranks)}"}))
-    valid = sum(rank.state == "valid" for rank in ranks)
+    if left_out:
+        told = "; ".join(f"{state}: {ranges(ranks)}" for state, ranks in sorted(left_out.items()))
+        notes.append(Note("rows_left_out", {"looked": told[:MAX_RANGES]}))
+    valid = len({rank.rank for rank in verdict.ranks if rank.state == "valid"} - {None})
+    total = len({rank.rank for rank in verdict.ranks} - {None})
+    unknown = sum(rank.rank is None for rank in verdict.ranks)
+    if unknown and not total:  # nothing tells a rank anywhere: sessions are all there is to count
+        valid, total = sum(rank.state == "valid" for rank in verdict.ranks), unknown
     subject = {"run_id": run_id} if run_id else {"path": str(folder)}
     return VerifyResult(
         ok=verdict.word == "complete",
@@ -155,13 +185,47 @@ def verify_output(
         checks=checks,
         warnings=remarks(spoken, notes),
         summary=wording.text(
-            spoken, "verify.summary", verdict=verdict.word, valid=valid, total=len(ranks), path=folder
+            spoken,
+            "verify.summary",
+            verdict=verdict.word,
+            valid=valid,
+            total=total,
+            sessions=sum(rank.session is not None for rank in verdict.ranks),
+            path=folder,
         ),
         summary_numbers=_numbers(verdict),
         tree=_tree(ranks),
         viewer_hint=wording.text(spoken, "verify.viewer", path=folder) if valid else None,
         next_step=_next(verdict.word, subject, spoken),
     )
+
+
+def _listed(judged: list[Any]) -> tuple[list[Any], dict[str, list[int | None]]]:
+    """Rows to list, and state -> ranks of those left out: what is not sound is listed first, in the order of ranks."""
+    if len(judged) <= MAX_ROWS:
+        return judged, {}
+    unsound = [place for place, rank in enumerate(judged) if rank.state != "valid"]
+    sound = [place for place, rank in enumerate(judged) if rank.state == "valid"]
+    kept = set((unsound + sound)[:MAX_ROWS])
+    left: dict[str, list[int | None]] = {}
+    for place, rank in enumerate(judged):
+        if place not in kept:
+            left.setdefault(rank.state, []).append(rank.rank)
+    return [rank for place, rank in enumerate(judged) if place in kept], left
+
+
+def ranges(numbers: list[int | None]) -> str:
+    """``0-7, 12, 3 x ?``: the last are sessions whose rank nothing tells."""
+    known = sorted({number for number in numbers if number is not None})
+    parts: list[list[int]] = []
+    for number in known:
+        if parts and parts[-1][1] == number - 1:
+            parts[-1][1] = number
+        else:
+            parts.append([number, number])
+    words = [str(first) if first == last else f"{first}-{last}" for first, last in parts]
+    unknown = numbers.count(None)
+    return ", ".join([*words, *([f"{unknown} x ?"] if unknown else [])])
 
 
 def _check(found: ProblemFound, *, ok: bool) -> CheckFound:
@@ -181,14 +245,20 @@ def _shorten(ranks: list[RankFound], judged: list[Any]) -> int:
     told: set[str] = set()
     shortened = 0
     for place, (rank, source) in enumerate(zip(ranks, judged, strict=True)):
+        cut = False
         for problem, met in zip(rank.problems, source.problems, strict=True):
-            if place >= MAX_FULL and problem.code in told:
-                # the sentence stands above already; inside the session, its path says nothing new
-                problem.fix, problem.detail = None, str(met.looked).replace(f"{rank.session}/", "")
+            if problem.code in told:
+                problem.fix = None
+                if place >= MAX_FULL:
+                    # the sentence stands above already; inside the session, its path says nothing new
+                    problem.detail = str(met.looked).replace(f"{rank.session}/", "")[:MAX_DETAIL]
+                    cut = True
             told.add(problem.code)
-        if place >= MAX_FULL and rank.files:
-            rank.files = None
-            shortened += 1
+        if place >= MAX_FULL:
+            cut = cut or bool(rank.files) or rank.activities is not None
+            rank.files = rank.activities = rank.level = None
+            rank.problems = rank.problems[:3]
+        shortened += cut
     return shortened
 
 

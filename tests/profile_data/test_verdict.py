@@ -101,6 +101,75 @@ def test_each_damage_has_its_one_code(name: str, tmp_path: Path, sessions: Modul
     assert codes(tmp_path) == (word, {code})
 
 
+def with_version(session: Path, sessions: ModuleType, version: str | None) -> Path:
+    info = sessions.information(0)
+    info["torch_npu_version"] = version
+    sessions.put(session / "profiler_info_0.json", json.dumps(info))
+    return session
+
+
+@pytest.mark.parametrize(
+    ("version", "wanted"),
+    [
+        (None, False),
+        ("2.7.1", False),
+        ("2.7.1.post2", False),
+        ("2.7.1.post4", True),
+        ("2.7.1+git1234", False),
+        ("2.9.0.post6+git1234", True),
+        ("2.10.0", True),
+        ("2.13.0", True),
+        ("nonsense", False),
+    ],
+)
+def test_from_26_on_an_analysis_ends_with_its_mark(
+    version: str | None, wanted: bool, tmp_path: Path, sessions: ModuleType
+) -> None:
+    session = with_version(sessions.write_session(tmp_path), sessions, version)
+    (session / OUT / "analyse.done").unlink(missing_ok=True)
+    assert codes(tmp_path) == (("partial", {"analysis_unfinished"}) if wanted else ("complete", set()))
+    assert [p.code for p in verify(tmp_path).ranks[0].problems if p.remark] == ["reparse_possible"] * wanted
+    (session / OUT / "analyse.done").touch()
+    assert codes(tmp_path) == ("complete", set())
+
+
+def enlarge(path: Path, size: int, end: bytes) -> None:
+    with path.open("r+b") as file:
+        file.truncate(size)
+        file.seek(size - len(end))
+        file.write(end)
+
+
+def test_a_huge_trace_costs_no_reading_and_is_told(tmp_path: Path, sessions: ModuleType) -> None:
+    trace = sessions.write_session(tmp_path) / OUT / "trace_view.json"
+    enlarge(trace, 3 * 2**30, b"\n]")
+    assert codes(tmp_path) == ("complete", set())
+    told = verify(tmp_path, deep=True)
+    assert (told.word, [p.code for p in told.ranks[0].problems]) == ("complete", ["deep_check_bounded"])
+    enlarge(trace, 3 * 2**30, b"\n,")
+    assert codes(tmp_path) == ("partial", {"output_broken"})
+
+
+def test_huge_raw_data_is_foretold(tmp_path: Path, sessions: ModuleType) -> None:
+    session = sessions.write_session(tmp_path, analysed=False)
+    payload = prof(session) / "host" / "data" / "stars_soc.data.slice_0"
+    enlarge(payload, 2 * 2**30, b"x")
+    payload.with_name(payload.name + ".done").write_text(f"filesize:{2 * 2**30}")
+    verdict = verify(tmp_path)
+    assert verdict.word == "unparsed" and "raw_large" in [p.code for p in verdict.ranks[0].problems]
+
+
+def test_a_foreign_session_is_told_apart(tmp_path: Path, sessions: ModuleType) -> None:
+    """A rank nobody asked for is a remark; a second session of a rank that was asked for makes it ambiguous."""
+    sessions.write_session(tmp_path / "ours")
+    sessions.write_session(tmp_path / "foreign", rank=7)
+    verdict = verify(tmp_path, Expectation(ranks=[0]))
+    assert verdict.word == "complete"
+    assert {r.rank: [p.code for p in r.problems] for r in verdict.ranks} == {0: [], 7: ["rank_unexpected"]}
+    sessions.write_session(tmp_path / "another")
+    assert codes(tmp_path, Expectation(ranks=[0])) == ("partial", {"rank_duplicate"})
+
+
 @pytest.mark.parametrize(
     ("expected", "code"),
     [

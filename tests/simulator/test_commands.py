@@ -83,20 +83,20 @@ def test_npu_smi_can_hang(host: SimulatedHost) -> None:
 
 def test_probes_get_answers_from_any_python(host: SimulatedHost) -> None:
     probe = "import torch, torch_npu; print(torch_npu.__version__, torch.npu.is_available(), torch.npu.device_count())"
-    assert run(host, sys.executable, "-c", probe).stdout.split() == ["2.7.1+simulated", "True", "8"]
-    assert run(host, sys.executable, "-c", probe, devices=0).stdout.split() == ["2.7.1+simulated", "False", "0"]
+    assert run(host, sys.executable, "-c", probe).stdout.split() == ["2.7.1.post4+simulated", "True", "8"]
+    assert run(host, sys.executable, "-c", probe, devices=0).stdout.split() == ["2.7.1.post4+simulated", "False", "0"]
     system = shutil.which("python3", path="/usr/bin:/usr/local/bin")
     if system:
-        assert run(host, system, "-c", probe).stdout.split() == ["2.7.1+simulated", "True", "8"]
+        assert run(host, system, "-c", probe).stdout.split() == ["2.7.1.post4+simulated", "True", "8"]
     metadata = "import importlib.metadata as m; print(m.version('torch_npu'))"
-    assert run(host, sys.executable, "-c", metadata).stdout.strip() == "2.7.1+simulated"
+    assert run(host, sys.executable, "-c", metadata).stdout.strip() == "2.7.1.post4+simulated"
 
 
 def test_cann_can_be_sourced(host: SimulatedHost) -> None:
     done = run(host, "bash", "-c", f"source {host.set_env}; command -v msprof; echo $ASCEND_TOOLKIT_HOME")
     msprof, home = done.stdout.split()
     assert msprof == f"{home}/bin/msprof"
-    assert "8.3.RC1" in (Path(home) / "version.cfg").read_text()
+    assert "9.0.0" in (Path(home) / "version.cfg").read_text()
 
 
 @pytest.mark.parametrize("name", ["npu-smi", "torchrun", "msrun"])

@@ -1,6 +1,7 @@
 """verify_output and summarize_profile as a caller meets them."""
 
 import importlib.util
+import json
 from pathlib import Path
 from types import ModuleType
 
@@ -9,7 +10,7 @@ import pytest
 from mindspeed_mm_train_profiler import state
 from mindspeed_mm_train_profiler.errors import CodedError
 from mindspeed_mm_train_profiler.tools.summarize_profile import summarize_profile
-from mindspeed_mm_train_profiler.tools.verify_output import Asked, verify_output
+from mindspeed_mm_train_profiler.tools.verify_output import Asked, ranges, verify_output
 
 
 @pytest.fixture(scope="module")
@@ -21,6 +22,14 @@ def sessions() -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+_spec = importlib.util.spec_from_file_location(
+    "token_budget", Path(__file__).parent.parent / "protocol" / "test_token_budget.py"
+)
+assert _spec and _spec.loader
+budget = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(budget)
 
 
 def test_nothing_there(tmp_path: Path) -> None:
@@ -73,6 +82,49 @@ def test_the_report_names_place_settings_sketch_and_viewer(tmp_path: Path, sessi
     assert str(session) in found.tree and "ASCEND_PROFILER_OUTPUT/kernel_details.csv" in found.tree
     assert found.viewer_hint and "MindStudio Insight" in found.viewer_hint and str(tmp_path) in found.viewer_hint
     assert found.next_step is not None and found.next_step.tool == "summarize_profile"
+
+
+@pytest.mark.parametrize("count", [64, 500])
+@pytest.mark.parametrize("broken", [False, True])
+def test_many_ranks_stay_within_the_budget(count: int, broken: bool, tmp_path: Path, sessions: ModuleType) -> None:
+    """The hard cap of a result holds however many ranks there are and whatever is wrong with each."""
+    place = tmp_path / "npu_profiling" / "run_20261202_101112"
+    for rank in range(count):
+        session = sessions.write_session(place, rank=rank)
+        for name in ("communication.json", "communication_matrix.json"):
+            sessions.put(session / "ASCEND_PROFILER_OUTPUT" / name, '{"step": {}}')
+        if broken:
+            (session / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv").unlink()
+            (session / "ASCEND_PROFILER_OUTPUT" / "op_statistic.csv").write_text("")
+            next(session.glob("PROF_*/host/end_info.done")).unlink()
+    found = verify_output(path=str(place), expected=Asked(ranks=list(range(count + 1))), language="en")
+    cost = max(budget.estimate(found.render("en")), budget.estimate(json.dumps(found.model_dump(mode="json"))))
+    assert cost <= 8_000, cost
+    assert f"of {count + 1} ranks" in found.summary and f"{count} sessions" in found.summary
+    if not broken:
+        unsound = [rank.rank for rank in found.ranks if rank.state != "valid"]
+        assert count in unsound, "what is not sound is listed first"
+    assert all(rank.problems for rank in found.ranks if rank.state != "valid")
+    told = {row.code: row.message for row in found.warnings}
+    assert ("rows_left_out" in told) == (count + 1 > len(found.ranks))
+    assert str(count - 1) in told["rows_left_out"]
+
+
+def test_ranges() -> None:
+    assert ranges([3, 1, 2, 7, None, None]) == "1-3, 7, 2 x ?"
+
+
+@pytest.mark.parametrize("field", [{"level": "level9"}, {"aic_metrics_type": "L2"}])
+def test_a_request_that_no_profile_can_meet_is_refused(field: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="one of"):
+        Asked(**field)  # type: ignore[arg-type]
+
+
+def test_sessions_and_ranks_are_counted_apart(tmp_path: Path, sessions: ModuleType) -> None:
+    sessions.write_session(tmp_path / "a")
+    sessions.write_session(tmp_path / "b")
+    text = verify_output(path=str(tmp_path)).render("en")
+    assert "1 of 1 ranks" in text and "2 sessions" in text and "[rank_duplicate]" in text and "None" not in text
 
 
 def test_complaints_in_the_training_log_are_told(tmp_path: Path) -> None:
