@@ -5,11 +5,14 @@ import io
 import json
 import re
 import sqlite3
+import time
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
+# with record_shapes the shapes of one foreach kernel over thousands of tensors pass the csv module's 128 KiB
+csv.field_size_limit(2**24)
 EDGE = 4096
 HEADER = 65536
 DEEP_JSON_LIMIT = 512 * 2**20
@@ -87,9 +90,13 @@ def _json_defect(path: Path, *, deep: bool) -> str | None:
     return None
 
 
-def open_db(path: Path) -> sqlite3.Connection:
-    """Read-only, leaving no -wal, -shm or journal beside the file. Raises sqlite3.Error."""
-    return sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True, timeout=1)
+def open_db(path: Path, *, seconds: float = 60) -> sqlite3.Connection:
+    """Read-only, leaving no -wal, -shm or journal beside the file; no query runs longer. Raises sqlite3.Error."""
+    db = sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True, timeout=1)
+    end = time.monotonic() + seconds
+    # a table's name may stand for a view that never ends
+    db.set_progress_handler(lambda: time.monotonic() > end, 1_000_000)
+    return db
 
 
 def _db_defect(path: Path, *, deep: bool) -> str | None:

@@ -33,7 +33,8 @@ def captured_steps(session: Path) -> list[int] | None:
     return _from_db(folder / "analysis.db", "select step from StepTraceTime")
 
 
-def _number(cell: object) -> int | None:
+def step_number(cell: object) -> int | None:
+    """The N of a Step cell; None for an empty one, and for anything that is no counter."""
     match = re.fullmatch(r"(?:step\s*)?(\d{1,12})(?:\.0+)?", str(cell).strip())
     return int(match[1]) if match else None
 
@@ -52,7 +53,7 @@ def _from_csv(path: Path) -> list[int] | None:
             for count, row in enumerate(rows):
                 if count > MAX_ROWS:
                     break
-                if len(row) > column and (number := _number(row[column])) is not None:
+                if len(row) > column and (number := step_number(row[column])) is not None:
                     steps.add(number)
     except (OSError, csv.Error):
         return None
@@ -63,8 +64,8 @@ def _from_db(path: Path, query: str) -> list[int] | None:
     if not path.is_file():
         return None
     try:
-        with closing(open_db(path)) as db:
+        with closing(open_db(path, seconds=5)) as db:
             rows = db.execute(query).fetchmany(MAX_ROWS)
     except sqlite3.Error:
         return None
-    return sorted({number for (cell,) in rows if (number := _number(cell)) is not None}) or None
+    return sorted({number for (cell,) in rows if (number := step_number(cell)) is not None}) or None
