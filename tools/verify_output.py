@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field
 
 from mindspeed_mm_train_profiler.errors import CodedError, Note
 from mindspeed_mm_train_profiler.skill import wording
+from mindspeed_mm_train_profiler.tools.bounds import MAX_BYTES, fit, short
 from mindspeed_mm_train_profiler.tools.common import (
     Language,
     NextStep,
@@ -18,6 +19,8 @@ from mindspeed_mm_train_profiler.tools.common import (
 
 MAX_TREE = 40
 MAX_BRIEF = 8
+MAX_STEPS = 64
+MAX_ALIKE = 4
 MAX_FULL = 8
 """Ranks shown in full; beyond them sound ranks go without their files, and a problem met again without its fix."""
 
@@ -79,7 +82,8 @@ class VerifyResult(Result):
 
     def body(self, language: wording.Language) -> Iterable[str]:
         for rank in self.ranks[:16]:
-            yield f"rank {rank.rank}: {rank.state}, steps {rank.steps}"
+            steps = rank.steps and (rank.steps if len(rank.steps) <= 16 else f"{rank.steps[0]} ... {rank.steps[-1]}")
+            yield f"rank {rank.rank}: {rank.state}, steps {steps}"
             for problem in rank.problems[:4]:
                 yield f"  {problem.code}: {problem.detail}"
         for check in self.checks:
@@ -103,6 +107,8 @@ def verify_output(
 
     spoken = resolve_language(language)
     folder, expectation = locate(run_id, path)
+    if expected and expected.ranks == [-1]:  # as the profiler's own settings say "all"
+        expected.ranks = list(range(expected.world_size)) if expected.world_size else None
     for key, value in (expected.model_dump(exclude_none=True) if expected else {}).items():
         if key == "since" and (value := seconds(value)) is None:
             raise CodedError("since_invalid", found=expected.since if expected else None)
@@ -129,7 +135,7 @@ def verify_output(
             device=rank.device,
             session=str(rank.session) if rank.session else None,
             state=rank.state,
-            steps=rank.steps,
+            steps=rank.steps and rank.steps[:MAX_STEPS],
             level=rank.record.level.lower() if rank.record and rank.record.level else None,
             activities=rank.record.activities if rank.record else None,
             bytes=rank.bytes if rank.session else None,
@@ -138,16 +144,18 @@ def verify_output(
         )
         for rank in verdict.ranks
     ]
-    checks = [_check(shown(problem), ok=problem.remark) for problem in verdict.problems]
+    checks = _checks(verdict.problems, shown)
     if run_id and (said := _log_lines(run_id)):
         looked = Problem("training_log_errors", " | ".join(said))
         checks.append(_check(shown(looked), ok=verdict.word == "complete"))
     notes = [Note("search_cut", {"looked": str(folder)})] if verdict.bounded else []
     if shortened := _shorten(ranks, verdict.ranks):
         notes.append(Note("rows_shortened", {"looked": f"{shortened}/{len(ranks)}"}))
+    if (long := max((len(rank.steps) for rank in verdict.ranks if rank.steps), default=0)) > MAX_STEPS:
+        notes.append(Note("rows_shortened", {"looked": f"steps, {MAX_STEPS}/{long}"}))
     valid = sum(rank.state == "valid" for rank in ranks)
     subject = {"run_id": run_id} if run_id else {"path": str(folder)}
-    return VerifyResult(
+    result = VerifyResult(
         ok=verdict.word == "complete",
         verdict=verdict.word,
         path=str(folder),
@@ -162,6 +170,40 @@ def verify_output(
         viewer_hint=wording.text(spoken, "verify.viewer", path=folder) if valid else None,
         next_step=_next(verdict.word, subject, spoken),
     )
+    return _bounded(result, spoken)
+
+
+def _bounded(result: VerifyResult, language: wording.Language) -> VerifyResult:
+    """Rows with problems first where not all have room; how many there are of each state is told."""
+    whole = list(result.ranks)
+    if fit(result, ("ranks", "checks")):
+        count = len(result.ranks)
+        bad = [rank for rank in whole if rank.state != "valid"]
+        told = {id(rank) for rank in (bad + [rank for rank in whole if rank.state == "valid"])[: max(count, 1)]}
+        result.ranks = [rank for rank in whole if id(rank) in told]
+        states = ", ".join(
+            f"{sum(r.state == state for r in whole)} {state}" for state in sorted({r.state for r in whole})
+        )
+        result.warnings += remarks(
+            language, [Note("rows_left_out", {"shown": len(result.ranks), "total": len(whole), "states": states})]
+        )
+        fit(result, ("ranks", "checks"), limit=MAX_BYTES + 1_000)
+    return result
+
+
+def _checks(problems: list[Any], shown: Any) -> list[CheckFound]:
+    """Of each kind the first few, then how many more there are."""
+    kinds: dict[str, list[Any]] = {}
+    for problem in problems:
+        kinds.setdefault(problem.code, []).append(problem)
+    found = []
+    for several in kinds.values():
+        rows = [_check(shown(problem), ok=problem.remark) for problem in several[:MAX_ALIKE]]
+        if len(several) > MAX_ALIKE:
+            rows[-1].detail += f" (+{len(several) - MAX_ALIKE})"
+            rows[-1].ok = all(problem.remark for problem in several)
+        found += rows
+    return found
 
 
 def _check(found: ProblemFound, *, ok: bool) -> CheckFound:
@@ -220,7 +262,13 @@ def _numbers(verdict: Any) -> dict[str, Any] | None:
         for row in item.steps
     ]
     operators = [
-        {"rank": item.rank, "type": row.type, "core": row.core, "count": row.count, "total_us": round(row.total_us, 3)}
+        {
+            "rank": item.rank,
+            "type": row.type and short(row.type),
+            "core": row.core and short(row.core),
+            "count": row.count,
+            "total_us": round(row.total_us, 3),
+        }
         for item in told[:1]
         for row in item.operators
     ]
