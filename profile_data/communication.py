@@ -15,7 +15,7 @@ from typing import Any
 
 from mindspeed_mm_train_profiler.profile_data.loadable import open_db
 
-MAX_BYTES = 512 * 2**20
+MAX_BYTES = 256 * 2**20
 TOTAL = "Total Op Info"
 KIND = re.compile(r"^(?:hcom|hccl)_([A-Za-z]+?)_{1,2}", re.I)
 
@@ -59,10 +59,13 @@ Row = tuple[str, dict[str, float | None], dict[str, tuple[float, float]]]
 def communication(folder: Path) -> Communication | None:
     """Of one ``ASCEND_PROFILER_OUTPUT``; None where nothing tells it. Errors: OSError, ValueError, sqlite3.Error."""
     text, database = folder / "communication.json", folder / "analysis.db"
-    if text.is_file() and text.stat().st_size <= MAX_BYTES:
+    size = text.stat().st_size if text.is_file() else None
+    if size is not None and size <= MAX_BYTES:
         return _gather(_from_json(text), str(text))
     if database.is_file():
         return _gather(_from_db(database), str(database))
+    if size is not None:
+        raise ValueError(f"{size} bytes, more than {MAX_BYTES}")
     return None
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from mindspeed_mm_train_profiler.profile_data import layout
 from mindspeed_mm_train_profiler.profile_data.communication import Communication, communication
-from mindspeed_mm_train_profiler.profile_data.loadable import open_db
+from mindspeed_mm_train_profiler.profile_data.loadable import csv_rows, open_db
 from mindspeed_mm_train_profiler.profile_data.outputs import DB_NAME
 from mindspeed_mm_train_profiler.profile_data.problems import Problem
 from mindspeed_mm_train_profiler.profile_data.record import read_record
@@ -157,7 +157,7 @@ def _shares(found: SessionNumbers, top: int | None) -> None:
 def _rows(path: Path, *wanted: str) -> Iterator[list[str]]:
     """The wanted cells of each row ("" where a row or the table lacks one); no dictionaries: the table may be huge."""
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        rows = csv.reader(file)
+        rows = csv_rows(file)
         header = [cell.strip() for cell in next(rows, [])]
         places = [header.index(name) if name in header else len(header) for name in wanted]
         pad = [""] * (len(header) + 1)

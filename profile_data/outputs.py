@@ -95,7 +95,7 @@ def _no_communication(steps: Path) -> bool:
     """Whether the steps were measured, and none of them communicated."""
     try:
         with steps.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-            rows = [row for row in islice(csv.reader(file), MAX_STEPS) if row]
+            rows = [row for row in islice(loadable.csv_rows(file), MAX_STEPS) if row]
         place = rows[0].index("Communication")
         return len(rows) > 1 and all(float(row[place]) == 0 for row in rows[1:])
     except (OSError, csv.Error, ValueError, IndexError):

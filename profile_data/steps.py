@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 from mindspeed_mm_train_profiler.profile_data import layout
-from mindspeed_mm_train_profiler.profile_data.loadable import open_db
+from mindspeed_mm_train_profiler.profile_data.loadable import csv_rows, open_db
 from mindspeed_mm_train_profiler.profile_data.outputs import DB_NAME
 
 MAX_ROWS = 100_000
@@ -45,7 +45,7 @@ def _from_csv(path: Path) -> list[int] | None:
     steps: set[int] = set()
     try:
         with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-            rows = csv.reader(file)
+            rows = csv_rows(file)
             header = [cell.strip() for cell in next(rows, [])]
             if "Step" not in header:
                 return None
@@ -66,6 +66,6 @@ def _from_db(path: Path, query: str) -> list[int] | None:
     try:
         with closing(open_db(path, seconds=5)) as db:
             rows = db.execute(query).fetchmany(MAX_ROWS)
-    except sqlite3.Error:
+    except (sqlite3.Error, UnicodeError):
         return None
     return sorted({number for (cell,) in rows if (number := step_number(cell)) is not None}) or None

@@ -5,6 +5,7 @@ import os
 import shutil
 import sqlite3
 import time
+import tracemalloc
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -12,7 +13,7 @@ from types import ModuleType
 
 import pytest
 
-from mindspeed_mm_train_profiler.profile_data import Expectation, verify
+from mindspeed_mm_train_profiler.profile_data import Expectation, loadable, verify
 from mindspeed_mm_train_profiler.profile_data.communication import communication
 from mindspeed_mm_train_profiler.profile_data.compare import inner_steps, operators_changed
 from mindspeed_mm_train_profiler.profile_data.loadable import open_db
@@ -268,3 +269,55 @@ def test_damaged_tables_are_remarks_with_the_file_that_was_read(tmp_path: Path, 
     assert (found.operators, found.kernel_total_us) == ([], None)
     database(path, "drop table COMPUTE_TASK_INFO;")
     assert str(path) in session_numbers(other).problems[0].looked
+
+
+@pytest.mark.timeout(30)
+def test_a_line_without_an_end_is_not_read_whole(tmp_path: Path, sessions: ModuleType) -> None:
+    """A table whose end was never written: zeros to its length."""
+    table = sessions.write_session(tmp_path) / OUT / STEPS
+    with table.open("r+b") as file:
+        file.seek(4 * 2**30)
+        file.write(b"\n")
+    tracemalloc.start()
+    verify(tmp_path)
+    session_numbers(table.parent.parent)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 400 * 2**20
+
+
+@pytest.mark.parametrize(
+    ("text", "sound"),
+    [
+        ('[{"a": "]}\\\\"}, {"b": "\\"["}]', True),
+        ('[{"a": [1, 2}]', False),
+        ('[{"a": "cut]', False),
+        ('[{"a": 1}, {"b": {}, {"c": 2}]', False),
+    ],
+)
+@pytest.mark.parametrize("piece", [1, 3, 4096])
+def test_large_json_is_checked_in_pieces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, sound: bool, piece: int
+) -> None:
+    monkeypatch.setattr(loadable, "DEEP_JSON_LIMIT", 1)
+    monkeypatch.setattr(loadable, "PIECE", piece)
+    path = tmp_path / "trace_view.json"
+    path.write_text(text, encoding="utf-8")
+    assert (loadable.defect(path, deep=True) is None) is sound
+
+
+def test_a_schema_that_is_no_text_is_a_broken_database(tmp_path: Path) -> None:
+    path = tmp_path / "analysis.db"
+    database(path, "create table StepTraceTime (step);")
+    path.write_bytes(path.read_bytes().replace(b"(step)", b"(st\xfb!)").replace(b"CREATE TABLE", b"CREATE \xfbABLE"))
+    assert loadable.defect(path)
+
+
+def test_communication_beyond_its_bound_is_said(
+    tmp_path: Path, sessions: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = sessions.write_session(tmp_path)
+    sessions.put(session / OUT / "communication.json", "{" + " " * 100 + "}")
+    monkeypatch.setattr("mindspeed_mm_train_profiler.profile_data.communication.MAX_BYTES", 50)
+    found = session_numbers(session)
+    assert found.communication is None and [problem.code for problem in found.problems] == ["number_unreadable"]
