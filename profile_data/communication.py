@@ -5,6 +5,7 @@ analysis computes them (analysis/prof_view/_communication_parser.py). "Total Op 
 """
 
 import json
+import math
 import re
 from collections.abc import Iterator
 from contextlib import closing
@@ -14,7 +15,7 @@ from typing import Any
 
 from mindspeed_mm_train_profiler.profile_data.loadable import open_db
 
-MAX_BYTES = 512 * 2**20
+MAX_BYTES = 256 * 2**20
 TOTAL = "Total Op Info"
 KIND = re.compile(r"^(?:hcom|hccl)_([A-Za-z]+?)_{1,2}", re.I)
 
@@ -25,9 +26,9 @@ class Collective:
 
     name: str
     count: int = 0
-    elapsed_us: float = 0.0
-    transit_us: float = 0.0
-    wait_us: float = 0.0
+    elapsed_us: float | None = None
+    transit_us: float | None = None
+    wait_us: float | None = None
 
 
 @dataclass(slots=True)
@@ -51,17 +52,20 @@ class Communication:
     source: str
 
 
-Row = tuple[str, dict[str, float], dict[str, tuple[float, float]]]
+Row = tuple[str, dict[str, float | None], dict[str, tuple[float, float]]]
 """Operator, its times in ms, (MB, ms) by link."""
 
 
 def communication(folder: Path) -> Communication | None:
     """Of one ``ASCEND_PROFILER_OUTPUT``; None where nothing tells it. Errors: OSError, ValueError, sqlite3.Error."""
     text, database = folder / "communication.json", folder / "analysis.db"
-    if text.is_file() and text.stat().st_size <= MAX_BYTES:
+    size = text.stat().st_size if text.is_file() else None
+    if size is not None and size <= MAX_BYTES:
         return _gather(_from_json(text), str(text))
     if database.is_file():
         return _gather(_from_db(database), str(database))
+    if size is not None:
+        raise ValueError(f"{size} bytes, more than {MAX_BYTES}")
     return None
 
 
@@ -72,9 +76,9 @@ def _gather(rows: Iterator[Row], source: str) -> Communication | None:
         name = kind(operator)
         found = kinds.setdefault(name, Collective(name))
         found.count += 1
-        found.elapsed_us += 1000 * times.get("elapsed", 0.0)
-        found.transit_us += 1000 * times.get("transit", 0.0)
-        found.wait_us += 1000 * times.get("wait", 0.0)
+        found.elapsed_us = _plus(found.elapsed_us, times.get("elapsed"))
+        found.transit_us = _plus(found.transit_us, times.get("transit"))
+        found.wait_us = _plus(found.wait_us, times.get("wait"))
         for link, (size, transit) in moved.items():
             if size or transit:
                 row = links.setdefault(link, Link(link))
@@ -82,7 +86,7 @@ def _gather(rows: Iterator[Row], source: str) -> Communication | None:
                 row.transit_us += 1000 * transit
     if not kinds:
         return None
-    ordered = sorted(kinds.values(), key=lambda item: (-item.elapsed_us, item.name))
+    ordered = sorted(kinds.values(), key=lambda item: (-(item.elapsed_us or 0.0), item.name))
     return Communication(ordered, sorted(links.values(), key=lambda item: item.name), source)
 
 
@@ -92,8 +96,14 @@ def kind(operator: str) -> str:
     return found[1] if found else operator.partition("@")[0]
 
 
-def _number(value: Any) -> float:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
+def _plus(us: float | None, ms: float | None) -> float | None:
+    return us if ms is None else (us or 0.0) + 1000 * ms
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 1e300:
+        return None
+    return None if math.isnan(value) else float(value)
 
 
 def _from_json(path: Path) -> Iterator[Row]:
@@ -113,9 +123,11 @@ def _from_json(path: Path) -> Iterator[Row]:
                         "wait": _number(times.get("Wait Time(ms)")),
                     },
                     {
-                        link: (_number(cells.get("Transit Size(MB)")), _number(cells.get("Transit Time(ms)")))
+                        link: (size, transit)
                         for link, cells in links.items()
                         if isinstance(cells, dict)
+                        and (size := _number(cells.get("Transit Size(MB)"))) is not None
+                        and (transit := _number(cells.get("Transit Time(ms)"))) is not None
                     },
                 )
 
@@ -133,8 +145,10 @@ def _from_db(path: Path) -> Iterator[Row]:
             return
         moved: dict[tuple[Any, Any, Any], dict[str, tuple[float, float]]] = {}
         if "CommAnalyzerBandwidth" in tables:
-            for operator, group, step, link, size, transit in db.execute(LINKS):
-                moved.setdefault((operator, group, step), {})[str(link)] = (_number(size), _number(transit))
+            for operator, group, step, link, *cells in db.execute(LINKS):
+                size, transit = map(_number, cells)
+                if size is not None and transit is not None:
+                    moved.setdefault((operator, group, step), {})[str(link)] = (size, transit)
         for operator, group, step, elapsed, transit, wait in db.execute(TIMES):
             if str(operator).startswith(TOTAL):
                 continue

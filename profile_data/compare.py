@@ -43,8 +43,12 @@ class OperatorChange:
 
 
 def inner_steps(numbers: SessionNumbers) -> list[StepNumbers]:
-    """The steps that can be compared."""
-    return numbers.steps[1:-1] if len(numbers.steps) > 2 else numbers.steps
+    """The steps that can be compared; a session with several devices has a row for each."""
+    told = [row.step for row in numbers.steps if row.step is not None]
+    if len(set(told)) <= 2:
+        return numbers.steps
+    first, last = min(told), max(told)
+    return [row for row in numbers.steps if row.step is not None and first < row.step < last]
 
 
 def step_us(row: StepNumbers) -> float | None:
@@ -72,12 +76,12 @@ def _per_step(sessions: Sequence[SessionNumbers]) -> dict[Key, tuple[float, floa
     """(us, calls) of one step of one rank. Kernels carry no step in every release: all captured steps count."""
     # a rank without a kernel table (parsed in part) does not thin out the others
     told = [item for item in sessions if item.operators]
-    steps = sum(max(len(item.steps), 1) for item in told)
+    steps = sum(max(len({row.step for row in item.steps}), 1) for item in told)
     found: dict[Key, tuple[float, float]] = {}
     for item in told:
         for row in item.operators:
             us, count = found.get((row.name, row.type, row.shapes), (0.0, 0.0))
-            found[row.name, row.type, row.shapes] = (us + row.total_us / steps, count + row.count / steps)
+            found[row.name, row.type, row.shapes] = (us + row.total_us / steps, count + (row.count or 0) / steps)
     return found
 
 

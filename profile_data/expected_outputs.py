@@ -22,15 +22,27 @@ class OutputRow:
     several_ranks: bool = False
     header: tuple[str, ...] = ()
     may: bool = False
+    later: bool = False
+    """Not written by torch_npu 5.0."""
+    torch: bool = False
+    """Not written by MindSpore."""
 
 
 TEXT_ROWS = (
     OutputRow("trace_view.json"),
-    OutputRow("operator_details.csv", activity="CPU", header=("Name", "Device Self Duration(us)")),
+    OutputRow("operator_details.csv", activity="CPU", header=("Name", "Device Self Duration(us)"), torch=True),
     OutputRow("kernel_details.csv", activity="NPU", levels=LEVELS, header=("Name", "Duration(us)")),
     OutputRow("step_trace_time.csv", activity="NPU", levels=LEVELS, header=("Step", "Computing", "Free")),
-    OutputRow("op_statistic.csv", activity="NPU", levels=("Level1", "Level2"), header=("OP Type", "Total Time(us)")),
-    OutputRow("api_statistic.csv", activity="NPU", levels=("Level1", "Level2"), header=("API Name", "Time(us)")),
+    OutputRow(
+        "op_statistic.csv",
+        activity="NPU",
+        levels=("Level1", "Level2"),
+        header=("OP Type", "Total Time(us)"),
+        later=True,
+    ),
+    OutputRow(
+        "api_statistic.csv", activity="NPU", levels=("Level1", "Level2"), header=("API Name", "Time(us)"), later=True
+    ),
     OutputRow("communication.json", activity="NPU", levels=("Level1", "Level2"), several_ranks=True),
     OutputRow("communication_matrix.json", activity="NPU", levels=("Level1", "Level2"), several_ranks=True),
     OutputRow("memory_record.csv", memory=True, header=("Component", "Total Reserved(MB)")),
@@ -45,7 +57,7 @@ TEXT_ROWS = (
 
 def applies(row: OutputRow, record: SessionRecord, world_size: int | None) -> bool:
     """Whether the file must be there; a condition that cannot be known asks for nothing."""
-    if row.may:
+    if row.may or (row.later and record.first_release) or (row.torch and record.mindspore):
         return False
     if row.activity and (record.activities is None or row.activity not in record.activities):
         return False

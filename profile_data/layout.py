@@ -7,6 +7,7 @@ as a session whose only content is itself. Names by torch_npu ``profiler/_profil
 
 import os
 import re
+import stat
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -19,6 +20,8 @@ PROF_NAME = re.compile(r"^PROF_\d+_\d+_[0-9a-zA-Z]+$")
 INFO_NAME = re.compile(r"^profiler_info(?:_(?P<rank>\d+))?\.json$")
 DEVICE_NAME = re.compile(r"^device_(?P<id>\d+)$")
 MAX_FOLDERS = 50_000
+SESSION_ENDS = ("_ascend_pt", "_ascend_ms")
+"""torch_npu's sessions, and MindSpore's, which are laid out alike."""
 
 
 @dataclass(slots=True)
@@ -43,8 +46,19 @@ def is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
+def unreadable(folder: Path) -> str | None:
+    """The folder and why it cannot be read; None where it can, or is not there."""
+    try:
+        entries(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        return f"{folder}: {error.strerror}"
+    return None
+
+
 def _holds_session(folder: Path, inside: list[os.DirEntry[str]]) -> bool:
-    if folder.name.endswith("_ascend_pt"):
+    if folder.name.endswith(SESSION_ENDS) and not any(entry.name.endswith(SESSION_ENDS) for entry in inside):
         return True
     for entry in inside:
         if entry.name in (FRAMEWORK, OUTPUT) or PROF_NAME.match(entry.name):
@@ -61,6 +75,7 @@ def find_sessions(root: Path, *, limit: int = MAX_FOLDERS) -> Found:
     if PROF_NAME.match(root.name):
         return Found([root])
     queue: deque[Path] = deque([root])
+    linked: list[Path] = []
     seen = 0
     while queue:
         folder = queue.popleft()
@@ -74,13 +89,35 @@ def find_sessions(root: Path, *, limit: int = MAX_FOLDERS) -> Found:
             found.unreadable.append(folder)
             continue
         if _holds_session(folder, inside):
-            found.sessions.append(folder)
+            found.sessions += _alone(folder, inside) or [folder]
             continue
         for entry in inside:
-            if is_folder(entry) and (not entry.is_symlink() or entry.name.endswith("_ascend_pt")):
+            if is_folder(entry) and (not entry.is_symlink() or entry.name.endswith(SESSION_ENDS)):
                 queue.append(folder / entry.name)
+                if entry.is_symlink():
+                    linked.append(folder / entry.name)
+    if linked:
+        _drop_aliases(found, linked)
     found.sessions.sort()
     return found
+
+
+def _alone(folder: Path, inside: list[os.DirEntry[str]]) -> list[Path]:
+    """The ``PROF_*`` folders that were gathered in a folder of their own: each one is its own session."""
+    profs = [folder / entry.name for entry in inside if PROF_NAME.match(entry.name) and is_folder(entry)]
+    others = any(entry.name in (FRAMEWORK, OUTPUT) or INFO_NAME.match(entry.name) for entry in inside)
+    return [] if len(profs) < 2 or others or folder.name.endswith(SESSION_ENDS) else profs
+
+
+def _drop_aliases(found: Found, linked: list[Path]) -> None:
+    """A link to a session that is found by itself (``latest_ascend_pt``) is no second session."""
+    links = set(linked)
+    seen = {os.path.realpath(session) for session in found.sessions if session not in links}
+    for session in sorted(links.intersection(found.sessions)):
+        real = os.path.realpath(session)
+        if real in seen:
+            found.sessions.remove(session)
+        seen.add(real)
 
 
 def prof_folders(session: Path) -> list[Path]:
@@ -94,7 +131,7 @@ def prof_folders(session: Path) -> list[Path]:
 
 
 def walk_files(folder: Path, *, limit: int = 200_000) -> Iterator[tuple[Path, int]]:
-    """(file, bytes) below ``folder``, at most ``limit``; what cannot be read is left out; links are not followed."""
+    """(file, bytes) below ``folder``, at most ``limit``; linked folders and what cannot be read are left out."""
     stack, count = [folder], 0
     while stack:
         here = stack.pop()
@@ -107,7 +144,10 @@ def walk_files(folder: Path, *, limit: int = 200_000) -> Iterator[tuple[Path, in
                 if entry.is_dir(follow_symlinks=False):
                     stack.append(here / entry.name)
                     continue
-                size = entry.stat(follow_symlinks=False).st_size
+                info = entry.stat()  # a file moved elsewhere behind a link has its own size
+                if stat.S_ISDIR(info.st_mode):
+                    continue
+                size = info.st_size
             except OSError:
                 continue
             count += 1

@@ -5,14 +5,24 @@ import io
 import json
 import re
 import sqlite3
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
+from typing import TextIO
 from urllib.parse import quote
 
+LONGEST = 2**24
+# with record_shapes the shapes of one foreach kernel over thousands of tensors pass the csv module's 128 KiB
+csv.field_size_limit(LONGEST)
 EDGE = 4096
+PIECE = 4 * 2**20
+TEXT = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+MAX_DEPTH = 10_000
 HEADER = 65536
-DEEP_JSON_LIMIT = 512 * 2**20
+DEEP_JSON_LIMIT = 64 * 2**20
+"""Above it a JSON file is checked for strings and brackets that close, in pieces: loading takes ten times its size."""
 EMPTY_LIST = re.compile(rb"^\s*[\[{]\s*[\]}]\s*$")
 
 
@@ -32,9 +42,16 @@ def defect(path: Path, header: Sequence[str] = (), *, deep: bool = False) -> str
     return None
 
 
-def too_large_for_deep(path: Path, size: int) -> bool:
-    """Whether a deep look stays a shallow one: such a file is not read to its end."""
-    return path.suffix == ".json" and size > DEEP_JSON_LIMIT
+def csv_rows(file: TextIO) -> Iterator[list[str]]:
+    """The rows of an opened table. Raises csv.Error, also for a line of gigabytes, as a full disk leaves it."""
+    return csv.reader(_lines(file))
+
+
+def _lines(file: TextIO) -> Iterator[str]:
+    for line in iter(partial(file.readline, LONGEST), ""):
+        if len(line) == LONGEST and line[-1] != "\n":
+            raise csv.Error(f"a line of more than {LONGEST} characters")
+        yield line
 
 
 def csv_header(path: Path) -> list[str]:
@@ -62,7 +79,7 @@ def _csv_defect(path: Path, header: Sequence[str], *, deep: bool) -> str | None:
     if deep:
         try:
             with path.open(encoding="utf-8-sig", errors="strict", newline="") as text:
-                for number, row in enumerate(csv.reader(text), 1):
+                for number, row in enumerate(csv_rows(text), 1):
                     if row and len(row) != len(columns):
                         return f"row {number} has {len(row)} of {len(columns)} cells"
         except (csv.Error, UnicodeDecodeError) as error:
@@ -83,7 +100,9 @@ def _json_defect(path: Path, *, deep: bool) -> str | None:
         return f"not closed: ends with {tail[-20:].decode('utf-8', 'replace')!r}"
     if size < EDGE and EMPTY_LIST.match(head):
         return "nothing in it"
-    if deep and size <= DEEP_JSON_LIMIT:
+    if deep and size > DEEP_JSON_LIMIT:
+        return _unbalanced(path)
+    if deep:
         try:
             with path.open("rb") as file:
                 json.load(file)
@@ -92,9 +111,42 @@ def _json_defect(path: Path, *, deep: bool) -> str | None:
     return None
 
 
-def open_db(path: Path) -> sqlite3.Connection:
-    """Read-only, leaving no -wal, -shm or journal beside the file. Raises sqlite3.Error."""
-    return sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True, timeout=1)
+def _unbalanced(path: Path) -> str | None:
+    """What does not close in a JSON file of any size."""
+    pairs = {ord("]"): ord("["), ord("}"): ord("{")}
+    others = bytes(set(range(256)) - set(b"[]{}"))
+    stack: list[int] = []
+    rest = b""
+    place = 0
+    with path.open("rb") as file:
+        while piece := file.read(PIECE):
+            place += len(piece)
+            text = TEXT.sub(b"", rest + piece)
+            cut = text.find(b'"')  # a string that goes on in the next piece
+            rest, text = (b"", text) if cut < 0 else (text[cut:], text[:cut])
+            if len(rest) > LONGEST + PIECE:
+                return f"a string of more than {LONGEST} bytes before byte {place}"
+            marks, before = text.translate(None, others), -1
+            while len(marks) != before:  # what closes at once needs no stack
+                before = len(marks)
+                marks = marks.replace(b"{}", b"").replace(b"[]", b"")
+            for mark in marks:
+                if mark not in pairs:
+                    stack.append(mark)
+                elif not stack or stack.pop() != pairs[mark]:
+                    return f"{chr(mark)} closes nothing, before byte {place}"
+            if len(stack) > MAX_DEPTH:
+                return "nested too deeply"
+    return f"not closed: {len(stack)} levels" if stack or rest else None
+
+
+def open_db(path: Path, *, seconds: float = 60) -> sqlite3.Connection:
+    """Read-only, leaving no -wal, -shm or journal beside the file; no query runs longer. Raises sqlite3.Error."""
+    db = sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True, timeout=1)
+    end = time.monotonic() + seconds
+    # a table's name may stand for a view that never ends
+    db.set_progress_handler(lambda: time.monotonic() > end, 1_000_000)
+    return db
 
 
 def _db_defect(path: Path, *, deep: bool) -> str | None:
@@ -114,6 +166,6 @@ def _db_defect(path: Path, *, deep: bool) -> str | None:
                 return "no tables"
             if deep and (answer := db.execute("pragma quick_check(1)").fetchone()[0]) != "ok":
                 return str(answer)[:200]
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeError) as error:  # a damaged schema is quoted in sqlite's own message
         return str(error)[:200]
     return None

@@ -9,22 +9,26 @@ analysis.db; ``kernel_details.csv`` or TASK with COMPUTE_TASK_INFO; ``memory_rec
 import csv
 import math
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 from mindspeed_mm_train_profiler.profile_data import layout
 from mindspeed_mm_train_profiler.profile_data.communication import Communication, communication
-from mindspeed_mm_train_profiler.profile_data.loadable import open_db
+from mindspeed_mm_train_profiler.profile_data.loadable import csv_rows, open_db
 from mindspeed_mm_train_profiler.profile_data.outputs import DB_NAME
 from mindspeed_mm_train_profiler.profile_data.problems import Problem
 from mindspeed_mm_train_profiler.profile_data.record import read_record
+from mindspeed_mm_train_profiler.profile_data.steps import MAX_ROWS, step_number
 
 # kernel_details.csv lists communication (older releases: HCCL) beside the compute kernels; its time is in the steps
 COMMUNICATION_CORES = frozenset({"COMMUNICATION", "HCCL"})
 BRIEF_BYTES = 16 * 2**20
+NOT_TOLD = frozenset({"", "N/A"})
+"""Cells that tell nothing: at Level0 type, core and shapes are N/A."""
 STEP_FIELDS = {
     "compute_us": ("Computing", "computing"),
     "communication_us": ("Communication", "communication"),
@@ -46,12 +50,12 @@ class StepNumbers:
 
 @dataclass(slots=True)
 class Operator:
-    """All kernels of one name, type and core. ``share`` of the total kernel time, 0 to 1."""
+    """All kernels of one name, type and core. ``share`` of the total kernel time, 0 to 1. None: not told."""
 
     name: str
     type: str | None
     core: str | None
-    count: int
+    count: int | None
     total_us: float
     share: float | None = None
     shapes: str | None = None
@@ -104,12 +108,13 @@ def session_numbers(session: Path, *, top: int | None = 10, shapes: bool = False
             if path.is_file():
                 from_text(path, found)
             elif db is not None and db.is_file():
+                path = db
                 from_db(db, found)
         except (OSError, csv.Error, sqlite3.Error, UnicodeError, ValueError) as error:
             found.problems.append(Problem("number_unreadable", looked=f"{path}: {error}", remark=True))
     try:
         found.communication = communication(folder)
-    except (OSError, sqlite3.Error, ValueError, AttributeError) as error:
+    except (OSError, sqlite3.Error, ValueError, AttributeError, RecursionError) as error:
         found.problems.append(Problem("number_unreadable", looked=f"{folder}/communication: {error}", remark=True))
     _shares(found, top)
     return found
@@ -127,11 +132,11 @@ def brief_numbers(session: Path, *, top: int = 5) -> SessionNumbers:
             _steps_db(database, found)
     with suppress(OSError, csv.Error, UnicodeError, ValueError):
         if statistic.is_file() and statistic.stat().st_size <= BRIEF_BYTES:
-            groups: dict[Group, list[float]] = {}
+            groups: dict[Group, list[float | None]] = {}
             for kind, core, count, total in _rows(statistic, "OP Type", "Core Type", "Count", "Total Time(us)"):
                 us = number(total)
                 if us is not None and core not in COMMUNICATION_CORES:
-                    groups[kind, kind, core, ""] = [number(count) or 0.0, us]
+                    groups[kind, kind, core, ""] = [number(count), us]
             _add_operators(groups, statistic, found)
     _shares(found, top)
     return found
@@ -144,19 +149,22 @@ def _shares(found: SessionNumbers, top: int | None) -> None:
         for operator in found.operators:
             operator.share = operator.total_us / total
             cores[operator.core or "?"] = cores.get(operator.core or "?", 0.0) + operator.total_us
-        found.core_shares = {core: us / total for core, us in sorted(cores.items())}
+        if cores.keys() != {"?"}:  # no kernel tells its core: not measured
+            found.core_shares = {core: us / total for core, us in sorted(cores.items())}
     found.operators = sorted(found.operators, key=lambda op: (-op.total_us, op.name))[:top]
 
 
 def _rows(path: Path, *wanted: str) -> Iterator[list[str]]:
     """The wanted cells of each row ("" where a row or the table lacks one); no dictionaries: the table may be huge."""
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        rows = csv.reader(file)
+        rows = csv_rows(file)
         header = [cell.strip() for cell in next(rows, [])]
         places = [header.index(name) if name in header else len(header) for name in wanted]
         pad = [""] * (len(header) + 1)
         width = len(pad)
         for row in rows:
+            if not row:  # a blank line is no row
+                continue
             if len(row) < width:
                 row += pad[len(row) :]
             yield [row[place] for place in places]
@@ -164,33 +172,43 @@ def _rows(path: Path, *wanted: str) -> Iterator[list[str]]:
 
 def _steps_csv(path: Path, found: SessionNumbers) -> None:
     names = list(STEP_FIELDS)
-    for step, *cells in _rows(path, "Step", *(columns[0] for columns in STEP_FIELDS.values())):
+    for step, *cells in islice(_rows(path, "Step", *(columns[0] for columns in STEP_FIELDS.values())), MAX_ROWS):
         values = {name: number(cell) for name, cell in zip(names, cells, strict=True)}
-        value = number(step)
-        found.steps.append(StepNumbers(None if value is None else int(value), values, str(path)))
+        found.steps.append(StepNumbers(step_number(step), values, str(path)))
+    _in_order(found)
 
 
 def _steps_db(path: Path, found: SessionNumbers) -> None:
     columns = ", ".join(column for _, column in STEP_FIELDS.values())
     with closing(open_db(path)) as db:
-        rows = db.execute(f"select step, {columns} from StepTraceTime").fetchmany(100_000)
+        rows = db.execute(f"select step, {columns} from StepTraceTime").fetchmany(MAX_ROWS)
     for step, *cells in rows:
         values = {name: number(cell) for name, cell in zip(STEP_FIELDS, cells, strict=True)}
-        value = number(step)
-        found.steps.append(StepNumbers(None if value is None else int(value), values, str(path)))
+        found.steps.append(StepNumbers(step_number(step), values, str(path)))
+    _in_order(found)
+
+
+def _in_order(found: SessionNumbers) -> None:
+    """First and last are told by the step, not by the row."""
+    found.steps.sort(key=lambda row: (row.step is None, row.step or 0))
 
 
 Group = tuple[str, str, str, str]
 """Name, type, core, input shapes (empty where they are not asked for)."""
 
 
-def _add_operators(groups: dict[Group, list[float]], path: Path, found: SessionNumbers) -> None:
+def _add_operators(groups: Mapping[Group, Sequence[float | None]], path: Path, found: SessionNumbers) -> None:
     found.operators = [
-        Operator(name, kind or None, core or None, int(count), total, shapes=shapes or None)
+        Operator(name, _told(kind), _told(core), None if count is None else int(count), total, shapes=_told(shapes))
         for (name, kind, core, shapes), (count, total) in groups.items()
+        if total is not None
     ]
     found.kernel_source = str(path)
-    found.kernel_total_us = sum(group[1] for group in groups.values()) if groups else None
+    found.kernel_total_us = sum(row.total_us for row in found.operators) if found.operators else None
+
+
+def _told(cell: str) -> str | None:
+    return None if cell in NOT_TOLD else cell
 
 
 def _kernels_csv(path: Path, found: SessionNumbers, *, shapes: bool) -> None:
@@ -217,10 +235,11 @@ left join STRING_IDS c on c.id = k.taskType left join STRING_IDS s on s.id = k.i
 
 
 def _kernels_db(path: Path, found: SessionNumbers, *, shapes: bool) -> None:
-    groups: dict[Group, list[float]] = {}
+    groups: dict[Group, list[float | None]] = {}
     with closing(open_db(path)) as db:
         for name, kind, core, shape, count, total in db.execute(KERNELS.format(shapes="s.value" if shapes else "''")):
-            groups[str(name), kind or "", core or "", str(shape or "").replace('"', "")] = [count, total]
+            key = (str(name or "?"), str(kind or ""), str(core or ""), str(shape or "").replace('"', ""))
+            groups[key] = [count, number(total)]
     _add_operators(groups, path, found)
 
 

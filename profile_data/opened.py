@@ -39,6 +39,11 @@ def match(verdict: "Verdict", windows: list[Window]) -> None:
             found.problems.append(Problem("window_unasked", looked=str(found.session), remark=True))
 
 
+def listed(steps: list[int]) -> str:
+    """Steps for a sentence, shortened where there are many."""
+    return str(steps) if len(steps) <= 16 else f"[{steps[0]}, {steps[1]}, ..., {steps[-1]}] ({len(steps)})"
+
+
 def _taken(windows: list[Window], sessions: list["RankVerdict"]) -> list[Window]:
     """Take the sessions that are these windows' out of ``sessions``; the windows that have none are returned.
 
@@ -58,7 +63,7 @@ def _taken(windows: list[Window], sessions: list["RankVerdict"]) -> list[Window]
             continue
         found = sessions.pop(0)
         if found.steps is not None and window.steps is not None:
-            found.problems.append(Problem("steps_differ", looked=f"{found.steps} != {window.steps}"))
+            found.problems.append(Problem("steps_differ", looked=f"{listed(found.steps)} != {listed(window.steps)}"))
             if found.state == "valid":
                 found.state = "invalid"
     return missing

@@ -1,7 +1,9 @@
 """The analysed half of a session: are the expected files there, and can they be loaded."""
 
+import csv
 import re
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from mindspeed_mm_train_profiler.profile_data import layout, loadable, releases
@@ -9,12 +11,13 @@ from mindspeed_mm_train_profiler.profile_data.expected_outputs import TEXT_ROWS,
 from mindspeed_mm_train_profiler.profile_data.problems import Problem
 from mindspeed_mm_train_profiler.profile_data.record import SessionRecord
 
-DB_NAME = re.compile(r"^ascend_pytorch_profiler(_\d+)?\.db$")
+DB_NAME = re.compile(r"^ascend_(?:pytorch|mindspore)_profiler(_\d+)?\.db$")
 ERROR_LINE = re.compile(
     r"\[ERROR\]|Task \[?\w+\]? (?:run failed|has not run successfully)|Failed to export|Traceback \("
 )
 LOG_BYTES = 256 * 1024
 MAX_LOGS = 40
+MAX_STEPS = 10_000
 # DB parser's complaint where there are no step ids (with_cpu false): harmless
 HARMLESS = re.compile(r"trace_step_time_db")
 
@@ -38,7 +41,12 @@ def inspect_outputs(session: Path, record: SessionRecord, world_size: int | None
     """Names, sizes and edges of the result files; the whole of them with ``deep``."""
     folder = session / layout.OUTPUT
     found = Outputs(folder)
-    sizes = {path.name: size for path, size in layout.walk_files(folder)} if folder.is_dir() else {}
+    if closed := layout.unreadable(folder):
+        found.tried = True
+        found.problems.append(Problem("folder_unreadable", looked=closed))
+        return found
+    files = list(layout.walk_files(folder)) if folder.is_dir() else []
+    sizes = {path.name: size for path, size in files if path.parent == folder}
     found.tried = folder.is_dir()
     found.done = "analyse.done" in sizes
     found.files = sorted(name for name in sizes if name != "analyse.done")
@@ -62,7 +70,11 @@ def inspect_outputs(session: Path, record: SessionRecord, world_size: int | None
             if row.name in sizes:
                 _check(folder / row.name, sizes[row.name], row.header, deep, found)
             elif applies(row, record, world_size):
-                found.problems.append(Problem("output_missing", looked=str(folder / row.name)))
+                # nothing was sent in the window, so there was nothing to write
+                silent = row.several_ranks and _no_communication(folder / "step_trace_time.csv")
+                found.problems.append(Problem("output_missing", looked=str(folder / row.name), remark=silent))
+    elif "analysis.db" not in sizes and "db" in (record.exports or ()) and "CPU" in (record.activities or ()):
+        found.problems.append(Problem("output_missing", looked=str(folder / "analysis.db")))
     if not found.db and record.exports and {"text", "db"} <= set(record.exports):
         found.problems.append(Problem("output_missing", looked=str(folder / "ascend_pytorch_profiler_<rank>.db")))
     for name in [*databases, *(["analysis.db"] if "analysis.db" in sizes else [])]:
@@ -80,13 +92,22 @@ def _check(path: Path, size: int, header: tuple[str, ...], deep: bool, found: Ou
         found.problems.append(Problem("output_empty", looked=str(path)))
     elif wrong := loadable.defect(path, header, deep=deep):
         found.problems.append(Problem("output_broken", looked=f"{path}: {wrong}"))
-    elif deep and loadable.too_large_for_deep(path, size):
-        found.problems.append(Problem("deep_check_bounded", looked=f"{path}: {size} bytes", remark=True))
+
+
+def _no_communication(steps: Path) -> bool:
+    """Whether the steps were measured, and none of them communicated."""
+    try:
+        with steps.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+            rows = [row for row in islice(loadable.csv_rows(file), MAX_STEPS) if row]
+        place = rows[0].index("Communication")
+        return len(rows) > 1 and all(float(row[place]) == 0 for row in rows[1:])
+    except (OSError, csv.Error, ValueError, IndexError):
+        return False
 
 
 def _log_errors(session: Path) -> list[str]:
     """First error line of each log of the newest parse; reads the ends of files only."""
-    logs = [path for path, _ in layout.walk_files(session / "logs") if path.suffix == ".log"]
+    logs = [path for path, _ in layout.walk_files(session / "logs") if path.suffix == ".log" and path.is_file()]
     stamps = {path: match[1] for path in logs if (match := re.match(r"profiler_(\d{14})_", path.name))}
     if stamps:
         newest = max(stamps.values())

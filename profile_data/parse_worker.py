@@ -65,11 +65,11 @@ def parse_session(session: Path, job: dict[str, Any], row: dict[str, Any]) -> No
     restore(session)  # a parse that died in the middle
     before = judge(session)
     kept = session / KEPT
-    if before is not None and before.state == "valid":
+    if before is not None and before.files:
         (session / layout.OUTPUT).rename(kept)
     error = run(session, job)
     after = judge(session)
-    if after is not None and after.state == "valid":
+    if after is not None and not _worse(after, before):
         shutil.rmtree(kept, ignore_errors=True)
     elif kept.exists():
         shutil.rmtree(session / layout.OUTPUT, ignore_errors=True)
@@ -82,6 +82,13 @@ def parse_session(session: Path, job: dict[str, Any], row: dict[str, Any]) -> No
     row["state"] = "failed" if error or after is None else after.state
     if row["state"] == "unparsed":
         row["state"] = "failed"
+
+
+def _worse(after: RankVerdict, before: RankVerdict | None) -> bool:
+    """Whether the results that were there have to be put back."""
+    if before is None or not before.files or after.good_results:
+        return False
+    return before.good_results or len(after.files) < len(before.files)
 
 
 def restore(session: Path) -> None:

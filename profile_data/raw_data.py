@@ -15,6 +15,7 @@ from mindspeed_mm_train_profiler.profile_data.record import SessionRecord
 
 SIZE = re.compile(rb"filesize\D{0,3}(\d{1,18})")
 BIG = 2**30
+OPERATORS = ("torch.op_range", "mindspore.op_range")
 
 
 @dataclass(slots=True)
@@ -46,7 +47,9 @@ def inspect_raw(session: Path, record: SessionRecord, *, analysed: bool) -> RawD
         sizes = {path.name: size for path, size in layout.walk_files(framework)}
         raw.bytes += sum(sizes.values())
         raw.captured = raw.captured or any(sizes.values())
-        if not sizes.get("torch.op_range") and (wanted is None or "CPU" in wanted):
+        if closed := layout.unreadable(framework):
+            raw.problems.append(Problem("folder_unreadable", looked=closed))
+        elif not any(sizes.get(name) for name in OPERATORS) and (wanted is None or "CPU" in wanted):
             raw.problems.append(Problem("framework_empty", looked=str(framework / "torch.op_range")))
     elif wanted and "CPU" in wanted and not layout.PROF_NAME.match(session.name):
         simplified = analysed and record.torch_npu is None and record.simplified is True
@@ -85,6 +88,9 @@ def _inspect_prof(prof: Path, raw: RawData) -> None:
 
 
 def _inspect_half(folder: Path, suffix: str, raw: RawData) -> None:
+    if closed := layout.unreadable(folder) or layout.unreadable(folder / "data"):
+        raw.problems.append(Problem("folder_unreadable", looked=closed))
+        return
     end = folder / f"end_info{suffix}"
     if not _size(end) or not end.with_name(end.name + ".done").is_file():
         raw.problems.append(Problem("collection_not_stopped", looked=str(end)))

@@ -36,6 +36,11 @@ class SessionRecord:
     simplified: bool | None = None
     exports: list[str] | None = None
     steps: list[int] | None = None
+    cycle: int | None = None
+    """Of a schedule that repeats: the distance between its windows; each leaves a session."""
+    first_release: bool = False
+    """Of torch_npu 5.0, which recorded its own attributes (``_skip_first``) and wrote fewer results."""
+    mindspore: bool = False
     torch_npu: str | None = None
     cann: str | None = None
     ended: float | None = None
@@ -83,28 +88,42 @@ def _text(value: object) -> str | None:
 def _steps(schedule: dict[str, Any]) -> list[int] | None:
     parts = [_int(schedule.get(key, 0)) for key in ("skip_first", "wait", "warmup")]
     active = _int(schedule.get("active"))
-    if active is None or not 0 < active <= 100_000 or any(part is None for part in parts):
+    if (
+        schedule.get("skip_first_wait")
+        or active is None
+        or not 0 < active <= 100_000
+        or any(part is None for part in parts)
+    ):
         return None
     first = sum(part for part in parts if part is not None)
     return list(range(first, first + active))
 
 
-def _info_file(session: Path) -> tuple[Path | None, int | None]:
+def _rank(value: object) -> int | None:
+    """-1 and the like are how a release says that there is none."""
+    number = _int(value)
+    return number if number is not None and 0 <= number < 10**9 else None
+
+
+def _info_files(session: Path) -> list[tuple[Path, int | None]]:
     try:
         names = sorted(entry.name for entry in entries(session))
     except OSError:
-        return None, None
-    for name in names:
-        if match := INFO_NAME.match(name):
-            return session / name, int(match["rank"]) if match["rank"] else None
-    return None, None
+        return []
+    return [(session / name, _rank(match["rank"])) for name in names if (match := INFO_NAME.match(name))]
 
 
 def read_record(session: Path) -> SessionRecord:
     """The session's record; ``path`` None where there is none, ``broken`` where it cannot be understood."""
-    path, named_rank = _info_file(session)
+    files = _info_files(session)
+    path, named_rank = files[0] if files else (None, None)
     record = SessionRecord(path=path, rank=named_rank, world_size=_world_size(session))
+    record.mindspore = session.name.endswith("_ascend_ms")
     if path is None:
+        return record
+    if len({rank for _, rank in files if rank is not None}) > 1:
+        record.rank = None
+        record.broken = "records of several ranks: " + ", ".join(file.name for file, _ in files[:4])
         return record
     try:
         raw = read_object(path)
@@ -116,7 +135,7 @@ def read_record(session: Path) -> SessionRecord:
     if not common:
         record.broken = "config.common_config is missing"
     record.raw = raw
-    rank = _int(raw.get("rank_id"))
+    rank = _rank(raw.get("rank_id"))
     record.rank = rank if rank is not None else named_rank
     activities = common.get("activities")
     if isinstance(activities, list):
@@ -130,7 +149,12 @@ def read_record(session: Path) -> SessionRecord:
     record.record_shapes = _bool(common.get("record_shapes"))
     record.profile_memory = _bool(common.get("profile_memory"))
     record.with_stack = _bool(common.get("with_stack"))
-    record.steps = _steps(_dict(common.get("schedule")))
+    schedule = _dict(common.get("schedule"))
+    record.first_release = "_active" in schedule
+    schedule = {key.removeprefix("_"): value for key, value in schedule.items()}
+    record.steps = _steps(schedule)
+    if record.steps and schedule.get("repeat") != 1:
+        record.cycle = len(record.steps) + (_int(schedule.get("wait", 0)) or 0) + (_int(schedule.get("warmup", 0)) or 0)
     record.torch_npu, record.cann = _text(raw.get("torch_npu_version")), _text(raw.get("cann_version"))
     ended = _dict(raw.get("end_info")).get("collectionTimeEnd")
     if isinstance(ended, (int, float)) and not isinstance(ended, bool) and 0 < ended < 2**63:

@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 from mindspeed_mm_train_profiler.profile_data import layout
-from mindspeed_mm_train_profiler.profile_data.loadable import open_db
+from mindspeed_mm_train_profiler.profile_data.loadable import csv_rows, open_db
 from mindspeed_mm_train_profiler.profile_data.outputs import DB_NAME
 
 MAX_ROWS = 100_000
@@ -33,7 +33,8 @@ def captured_steps(session: Path) -> list[int] | None:
     return _from_db(folder / "analysis.db", "select step from StepTraceTime")
 
 
-def _number(cell: object) -> int | None:
+def step_number(cell: object) -> int | None:
+    """The N of a Step cell; None for an empty one, and for anything that is no counter."""
     match = re.fullmatch(r"(?:step\s*)?(\d{1,12})(?:\.0+)?", str(cell).strip())
     return int(match[1]) if match else None
 
@@ -44,7 +45,7 @@ def _from_csv(path: Path) -> list[int] | None:
     steps: set[int] = set()
     try:
         with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-            rows = csv.reader(file)
+            rows = csv_rows(file)
             header = [cell.strip() for cell in next(rows, [])]
             if "Step" not in header:
                 return None
@@ -52,7 +53,7 @@ def _from_csv(path: Path) -> list[int] | None:
             for count, row in enumerate(rows):
                 if count > MAX_ROWS:
                     break
-                if len(row) > column and (number := _number(row[column])) is not None:
+                if len(row) > column and (number := step_number(row[column])) is not None:
                     steps.add(number)
     except (OSError, csv.Error):
         return None
@@ -63,8 +64,8 @@ def _from_db(path: Path, query: str) -> list[int] | None:
     if not path.is_file():
         return None
     try:
-        with closing(open_db(path)) as db:
+        with closing(open_db(path, seconds=5)) as db:
             rows = db.execute(query).fetchmany(MAX_ROWS)
-    except sqlite3.Error:
+    except (sqlite3.Error, UnicodeError):
         return None
-    return sorted({number for (cell,) in rows if (number := _number(cell)) is not None}) or None
+    return sorted({number for (cell,) in rows if (number := step_number(cell)) is not None}) or None

@@ -65,6 +65,8 @@ class RankVerdict:
     bytes: int = 0
     captured: bool = False
     stale: bool = False
+    good_results: bool = False
+    """All that analysis should have left is there and loads, whatever became of the raw data."""
     files: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
@@ -114,7 +116,7 @@ def verify(path: Path, expected: Expectation | None = None, *, deep: bool = Fals
     else:
         _duplicates(verdict)
     present = {rank.rank for rank in verdict.ranks}
-    for number in wanted.ranks or ():
+    for number in dict.fromkeys(wanted.ranks or ()):
         if number not in present:
             missing = Problem("rank_missing", looked=f"rank {number}: {path}")
             verdict.ranks.append(RankVerdict(number, "missing", problems=[missing]))
@@ -146,6 +148,7 @@ def _judge(session: Path, record: SessionRecord, wanted: Expectation, world: int
     rank.problems += raw.problems
     blocking = [problem for problem in rank.problems if not problem.remark]
     rank.problems += _output_problems(outputs, wanted)
+    rank.good_results = outputs.analysed and all(problem.remark for problem in outputs.problems)
     if outputs.analysed:
         if not _steps_unreliable(outputs.problems):
             rank.problems += _step_problems(rank, record, wanted)
@@ -154,7 +157,8 @@ def _judge(session: Path, record: SessionRecord, wanted: Expectation, world: int
         if rank.state == "invalid" and not blocking and raw.present and _only_outputs(rank.problems):
             rank.problems.append(Problem("reparse_possible", looked=str(session), remark=True))
     else:
-        rank.state = "invalid" if blocking or not raw.present else "unparsed"
+        closed = any(problem.code == "folder_unreadable" for problem in outputs.problems)
+        rank.state = "invalid" if blocking or closed or not raw.present else "unparsed"
         if rank.state == "unparsed":
             rank.problems += parsing_obstacles(session)
     return rank
@@ -219,13 +223,17 @@ def _step_problems(rank: RankVerdict, record: SessionRecord, wanted: Expectation
         asked = record.steps
     if rank.steps is None or asked is None or rank.steps == sorted(asked):
         return []
-    return [Problem("steps_differ", looked=f"{rank.steps} != {sorted(asked)}")]
+    if wanted.steps is None and record.cycle and rank.steps:
+        later = rank.steps[0] - asked[0]
+        if later > 0 and later % record.cycle == 0 and rank.steps == [step + later for step in asked]:
+            return []
+    return [Problem("steps_differ", looked=f"{opened.listed(rank.steps)} != {opened.listed(sorted(asked))}")]
 
 
 def _starts_late(record: SessionRecord) -> bool:
     """Dynamic collection records skip_first 0 and not its real start, so only other schedules tell their steps."""
     schedule = record.raw["config"]["common_config"].get("schedule")
-    return isinstance(schedule, dict) and bool(schedule.get("skip_first"))
+    return isinstance(schedule, dict) and bool(schedule.get("skip_first") or schedule.get("_skip_first"))
 
 
 def _duplicates(verdict: Verdict) -> None:
@@ -235,8 +243,13 @@ def _duplicates(verdict: Verdict) -> None:
             by_rank.setdefault(rank.rank, []).append(rank)
     for number, several in by_rank.items():
         if len(several) > 1:
-            names = ", ".join(item.session.name for item in several if item.session)
-            verdict.problems.append(Problem("rank_duplicate", looked=f"rank {number}: {names}"))
+            names = ", ".join(item.session.name for item in several[:8] if item.session)
+            more = f" (+{len(several) - 8})" if len(several) > 8 else ""
+            # a schedule that repeats leaves a session for each of its windows
+            windows = {tuple(item.steps or ()) for item in several if item.record and item.record.cycle}
+            repeated = len(windows) == len(several)
+            looked = f"rank {number}: {names}{more}"
+            verdict.problems.append(Problem("rank_duplicate", looked=looked, remark=repeated))
 
 
 def _word(verdict: Verdict, wanted: Expectation) -> Word:

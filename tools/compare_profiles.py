@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field
 
 from mindspeed_mm_train_profiler.errors import CodedError, Note
 from mindspeed_mm_train_profiler.skill import wording
+from mindspeed_mm_train_profiler.tools.bounds import fit, short
 from mindspeed_mm_train_profiler.tools.common import Language, Result, ToolSpec, remarks, resolve_language
 
 MAX_SHAPES = 120
@@ -73,7 +74,7 @@ def compare_profiles(
     changed = compare.operators_changed(old, new)
     measures = [_measure(row) for row in compare.steps_changed(old, new)]
     whole = measures[0]
-    return CompareResult(
+    result = CompareResult(
         summary=wording.text(
             spoken,
             "compare.done",
@@ -87,11 +88,9 @@ def compare_profiles(
         measures=measures,
         operators=[
             OperatorRow(
-                name=row.name,
-                type=row.type,
-                shapes=row.shapes
-                if row.shapes is None or len(row.shapes) <= MAX_SHAPES
-                else row.shapes[:MAX_SHAPES] + "...",
+                name=short(row.name),
+                type=row.type and short(row.type),
+                shapes=row.shapes and short(row.shapes, MAX_SHAPES),
                 before_us=round(row.before_us, 2),
                 after_us=round(row.after_us, 2),
                 change_us=round(row.after_us - row.before_us, 2),
@@ -102,6 +101,8 @@ def compare_profiles(
         ],
         omitted=max(0, len(changed) - top),
     )
+    result.omitted += sum(fit(result, ("operators",)).values())
+    return result
 
 
 def _side(which: str) -> tuple[list[Any], SideRow]:

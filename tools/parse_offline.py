@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 from mindspeed_mm_train_profiler import audit
 from mindspeed_mm_train_profiler.errors import CodedError, Note
 from mindspeed_mm_train_profiler.skill import wording
+from mindspeed_mm_train_profiler.tools.bounds import fit
 from mindspeed_mm_train_profiler.tools.common import Language, NextStep, Result, ToolSpec, remarks, resolve_language
 
 
@@ -68,13 +69,16 @@ def parse_offline(
     subject = {"run_id": run_id} if run_id else {"path": str(place)}
     if not chosen:
         verify = NextStep(tool="verify_output", arguments=subject, why=wording.text(spoken, "poll.next.verify"))
-        return ParseOfflineResult(
-            summary=wording.text(spoken, "parse.nothing_to_do", count=len(skipped), path=place),
-            parse_id=None,
-            state="succeeded",
-            path=str(place),
-            skipped=skipped,
-            next_step=verify,
+        return _bounded(
+            ParseOfflineResult(
+                summary=wording.text(spoken, "parse.nothing_to_do", count=len(skipped), path=place),
+                parse_id=None,
+                state="succeeded",
+                path=str(place),
+                skipped=skipped,
+                next_step=verify,
+            ),
+            spoken,
         )
     host = cann.find(build.get("cann_set_env") or ())
     python = probe.find_python(build.get("python"), host.environment)
@@ -94,24 +98,36 @@ def parse_offline(
         running = parse_job.running_on([row.session for row in chosen])
         folder = running or parse_job.start(job, python=sys.executable, environment=own)
     audit.record("parse", run_id=folder.run_id, path=str(place), sessions=len(chosen), overwrite=overwrite)
-    return ParseOfflineResult(
-        summary=wording.text(
-            spoken, "parse.already" if running else "parse.started", parse_id=folder.run_id, count=len(chosen)
+    return _bounded(
+        ParseOfflineResult(
+            summary=wording.text(
+                spoken, "parse.already" if running else "parse.started", parse_id=folder.run_id, count=len(chosen)
+            ),
+            warnings=remarks(spoken, notes),
+            parse_id=folder.run_id,
+            state=poll.state_of(folder)[0],
+            path=str(place),
+            sessions=chosen,
+            skipped=skipped,
+            already_running=running is not None,
+            log_path=str(folder.log),
+            next_step=NextStep(
+                tool="poll_status",
+                arguments={"run_id": folder.run_id, "wait_s": 15},
+                why=wording.text(spoken, "launch.next"),
+            ),
         ),
-        warnings=remarks(spoken, notes),
-        parse_id=folder.run_id,
-        state=poll.state_of(folder)[0],
-        path=str(place),
-        sessions=chosen,
-        skipped=skipped,
-        already_running=running is not None,
-        log_path=str(folder.log),
-        next_step=NextStep(
-            tool="poll_status",
-            arguments={"run_id": folder.run_id, "wait_s": 15},
-            why=wording.text(spoken, "launch.next"),
-        ),
+        spoken,
     )
+
+
+def _bounded(result: ParseOfflineResult, language: wording.Language) -> ParseOfflineResult:
+    total = len(result.sessions) + len(result.skipped)
+    if left_out := sum(fit(result, ("sessions", "skipped")).values()):
+        states = f"{len(result.sessions)} sessions, {len(result.skipped)} skipped"
+        note = Note("rows_left_out", {"shown": total - left_out, "total": total, "states": states})
+        result.warnings += remarks(language, [note])
+    return result
 
 
 def choose(
@@ -135,7 +151,7 @@ def choose(
             code = "rank_not_asked"
         elif layout.PROF_NAME.match(rank.session.name):
             code = "prof_alone"
-        elif rank.state == "valid" and not overwrite:
+        elif (rank.state == "valid" or rank.good_results) and not overwrite:
             code = "already_parsed"
         elif codes & {"raw_missing", "raw_removed"}:
             code = "raw_missing" if rank.state != "valid" else "already_parsed"

@@ -26,8 +26,11 @@ class Report:
 
 def simulated(session: Path) -> bool:
     """Whether a session says of itself that a simulated host wrote it."""
+    path = session / "profiler_metadata.json"
     try:
-        with (session / "profiler_metadata.json").open("rb") as file:
+        if not path.is_file():  # a pipe would block
+            return False
+        with path.open("rb") as file:
             return SIMULATED in file.read(HEAD_BYTES)
     except OSError:
         return False

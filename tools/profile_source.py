@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from mindspeed_mm_train_profiler.errors import CodedError
-from mindspeed_mm_train_profiler.profile_data import Expectation, opened
+from mindspeed_mm_train_profiler.profile_data import Expectation, layout, opened
 from mindspeed_mm_train_profiler.tools.common import argument_path
 
 
@@ -14,7 +14,11 @@ def locate(run_id: str | None, path: str | None) -> tuple[Path, Expectation]:
     if (run_id is None) == (path is None):
         raise CodedError("run_id_or_path")
     if path is not None:
-        return argument_path(path), Expectation()
+        place = argument_path(path)
+        half = place.name in (layout.OUTPUT, layout.FRAMEWORK) and place.is_dir()
+        if half and not layout.find_sessions(place, limit=1_000).sessions:  # the whole session is meant
+            place = argument_path(place.parent)
+        return place, Expectation()
     manifest = _manifest(str(run_id))
     if not isinstance(manifest.get("save_path"), str):
         raise CodedError("run_unknown_here", found=run_id)

@@ -9,11 +9,13 @@ from pydantic import BaseModel, Field, PrivateAttr
 
 from mindspeed_mm_train_profiler.errors import CodedError, Note
 from mindspeed_mm_train_profiler.skill import wording
+from mindspeed_mm_train_profiler.tools.bounds import fit, short
 from mindspeed_mm_train_profiler.tools.common import Language, Result, ToolSpec, remarks, resolve_language
 
 MAX_STEPS = 12
 MAX_RANKS = 4
 MAX_KINDS = 6
+MAX_CORES = 12
 """Rows of one result; what is left out is counted in ``omitted`` and stands in the report."""
 
 
@@ -37,7 +39,7 @@ class OperatorRow(BaseModel):
     name: str
     type: str | None
     core: str | None
-    count: int
+    count: int | None
     total_us: float
     share: float | None
 
@@ -48,8 +50,8 @@ class CollectiveRow(BaseModel):
     rank: int | None
     name: str
     count: int
-    elapsed_us: float
-    wait_us: float
+    elapsed_us: float | None
+    wait_us: float | None
 
 
 class LinkRow(BaseModel):
@@ -113,7 +115,7 @@ class SummaryResult(Result):
         for operator in self.top_operators[:8]:
             yield f"rank {operator.rank} {operator.name} ({operator.core}): {operator.total_us:.1f} us"
         for kind in self.communication[:4]:
-            yield f"rank {kind.rank} {kind.name} x{kind.count}: {kind.elapsed_us:.1f} us, wait {kind.wait_us:.1f} us"
+            yield f"rank {kind.rank} {kind.name} x{kind.count}: {kind.elapsed_us} us, wait {kind.wait_us} us"
         if self.report:
             yield f"{self.report.html}"
 
@@ -178,6 +180,8 @@ def summarize_profile(
         report=ReportFiles(html=str(report.html), png=str(report.png) if report.png else None),
         **_rows(shown, top),
     )
+    for name, count in fit(result, ("top_operators", "ranks", "steps", "communication", "links")).items():
+        result.omitted[name] = result.omitted.get(name, 0) + count
     result._picture = report.picture
     return result
 
@@ -203,9 +207,9 @@ def _rows(measured: Sequence[Any], top: int) -> dict[str, Any]:
     operators = [
         OperatorRow(
             rank=item.rank,
-            name=row.name,
-            type=row.type,
-            core=row.core,
+            name=short(row.name),
+            type=row.type and short(row.type),
+            core=row.core and short(row.core),
             count=row.count,
             total_us=round(row.total_us, 3),
             share=None if row.share is None else float(f"{row.share:.8g}"),
@@ -216,10 +220,10 @@ def _rows(measured: Sequence[Any], top: int) -> dict[str, Any]:
     kinds = [
         CollectiveRow(
             rank=item.rank,
-            name=row.name,
+            name=short(row.name),
             count=row.count,
-            elapsed_us=round(row.elapsed_us, 3),
-            wait_us=round(row.wait_us, 3),
+            elapsed_us=_short(row.elapsed_us),
+            wait_us=_short(row.wait_us),
         )
         for item in measured
         if item.communication is not None
@@ -227,7 +231,10 @@ def _rows(measured: Sequence[Any], top: int) -> dict[str, Any]:
     ]
     links = [
         LinkRow(
-            rank=item.rank, link=row.name, size_mb=round(row.size_mb, 3), bandwidth_gb_s=_short(row.bandwidth_gb_s, 4)
+            rank=item.rank,
+            link=short(row.name),
+            size_mb=round(row.size_mb, 3),
+            bandwidth_gb_s=_short(row.bandwidth_gb_s, 4),
         )
         for item in measured
         if item.communication is not None
@@ -237,7 +244,7 @@ def _rows(measured: Sequence[Any], top: int) -> dict[str, Any]:
         RankRow(
             rank=item.rank,
             session=str(item.session),
-            core_shares={name: round(share, 4) for name, share in item.core_shares.items()} or None,
+            core_shares=_cores(item.core_shares),
             memory_peak_mb=item.memory_peak_mb,
             sources=_sources(item),
         )
@@ -253,6 +260,12 @@ def _rows(measured: Sequence[Any], top: int) -> dict[str, Any]:
     found: dict[str, Any] = {name: rows[:limit] for name, (rows, limit) in limits.items()}
     found["omitted"] = {name: len(rows) - limit for name, (rows, limit) in limits.items() if len(rows) > limit}
     return found
+
+
+def _cores(shares: dict[str, float]) -> dict[str, float] | None:
+    """The largest, by name."""
+    largest = sorted(shares, key=lambda name: -shares[name])[:MAX_CORES]
+    return {short(name): round(shares[name], 4) for name in sorted(largest)} or None
 
 
 def _short(value: float | None, digits: int = 3) -> float | None:

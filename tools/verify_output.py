@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field, ValidationInfo, field_validator
 from mindspeed_mm_train_profiler.errors import CodedError, Note
 from mindspeed_mm_train_profiler.options import ProfileOptions
 from mindspeed_mm_train_profiler.skill import wording
+from mindspeed_mm_train_profiler.tools.bounds import MAX_BYTES, fit, short
 from mindspeed_mm_train_profiler.tools.common import (
     Language,
     NextStep,
@@ -21,10 +22,10 @@ MAX_TREE = 24
 MAX_DETAIL = 48
 MAX_RANGES = 600
 MAX_BRIEF = 8
+MAX_STEPS = 64
+MAX_ALIKE = 4
 MAX_FULL = 8
 """Rows shown in full; beyond them a row goes without its files, and a problem met before without its words."""
-MAX_ROWS = 24
-"""Rows listed: of more, those that are not sound come first, and the rest is counted."""
 
 
 class Asked(BaseModel):
@@ -96,7 +97,7 @@ class VerifyResult(Result):
         for rank in self.ranks[:16]:
             number = "?" if rank.rank is None else rank.rank
             state = wording.text(language, f"verify.state.{rank.state}")
-            steps = "-" if rank.steps is None else ", ".join(map(str, rank.steps))
+            steps = "-" if rank.steps is None else ranges(list(rank.steps))
             yield wording.text(language, "verify.rank", rank=number, state=state, steps=steps)
             for problem in rank.problems[:4]:
                 yield f"  [{problem.code}] {problem.detail}"
@@ -125,6 +126,8 @@ def verify_output(
 
     spoken = resolve_language(language)
     folder, expectation = locate(run_id, path)
+    if expected and expected.ranks == [-1]:  # as the profiler's own settings say "all"
+        expected.ranks = list(range(expected.world_size)) if expected.world_size else None
     for key, value in (expected.model_dump(exclude_none=True) if expected else {}).items():
         if key == "since" and (value := seconds(value)) is None:
             raise CodedError("since_invalid", found=expected.since if expected else None)
@@ -145,39 +148,37 @@ def verify_output(
             fix=wording.note_hint(spoken, note),
         )
 
-    judged, left_out = _listed(verdict.ranks)
     ranks = [
         RankFound(
             rank=rank.rank,
             device=rank.device,
             session=str(rank.session) if rank.session else None,
             state=rank.state,
-            steps=rank.steps,
+            steps=rank.steps and rank.steps[:MAX_STEPS],
             level=rank.record.level.lower() if rank.record and rank.record.level else None,
             activities=rank.record.activities if rank.record else None,
             bytes=rank.bytes if rank.session else None,
             files=rank.files,
             problems=[shown(problem) for problem in rank.problems],
         )
-        for rank in judged
+        for rank in verdict.ranks
     ]
-    checks = [_check(shown(problem), ok=problem.remark) for problem in verdict.problems]
+    checks = _checks(verdict.problems, shown)
     if run_id and (said := _log_lines(run_id)):
         looked = Problem("training_log_errors", " | ".join(said))
         checks.append(_check(shown(looked), ok=verdict.word == "complete"))
     notes = [Note("search_cut", {"looked": str(folder)})] if verdict.bounded else []
-    if shortened := _shorten(ranks, judged):
+    if shortened := _shorten(ranks, verdict.ranks):
         notes.append(Note("rows_shortened", {"looked": f"{shortened}/{len(ranks)}"}))
-    if left_out:
-        told = "; ".join(f"{state}: {ranges(ranks)}" for state, ranks in sorted(left_out.items()))
-        notes.append(Note("rows_left_out", {"looked": told[:MAX_RANGES]}))
+    if (long := max((len(rank.steps) for rank in verdict.ranks if rank.steps), default=0)) > MAX_STEPS:
+        notes.append(Note("rows_shortened", {"looked": f"steps, {MAX_STEPS}/{long}"}))
     valid = len({rank.rank for rank in verdict.ranks if rank.state == "valid"} - {None})
     total = len({rank.rank for rank in verdict.ranks} - {None})
     unknown = sum(rank.rank is None for rank in verdict.ranks)
     if unknown and not total:  # nothing tells a rank anywhere: sessions are all there is to count
         valid, total = sum(rank.state == "valid" for rank in verdict.ranks), unknown
     subject = {"run_id": run_id} if run_id else {"path": str(folder)}
-    return VerifyResult(
+    result = VerifyResult(
         ok=verdict.word == "complete",
         verdict=verdict.word,
         path=str(folder),
@@ -198,20 +199,41 @@ def verify_output(
         viewer_hint=wording.text(spoken, "verify.viewer", path=folder) if valid else None,
         next_step=_next(verdict.word, subject, spoken),
     )
+    return _bounded(result, spoken)
 
 
-def _listed(judged: list[Any]) -> tuple[list[Any], dict[str, list[int | None]]]:
-    """Rows to list, and state -> ranks of those left out: what is not sound is listed first, in the order of ranks."""
-    if len(judged) <= MAX_ROWS:
-        return judged, {}
-    unsound = [place for place, rank in enumerate(judged) if rank.state != "valid"]
-    sound = [place for place, rank in enumerate(judged) if rank.state == "valid"]
-    kept = set((unsound + sound)[:MAX_ROWS])
-    left: dict[str, list[int | None]] = {}
-    for place, rank in enumerate(judged):
-        if place not in kept:
-            left.setdefault(rank.state, []).append(rank.rank)
-    return [rank for place, rank in enumerate(judged) if place in kept], left
+def _bounded(result: VerifyResult, language: wording.Language) -> VerifyResult:
+    """Rows with problems first where not all have room; the ranks of each state that are not listed are told."""
+    whole = list(result.ranks)
+    if fit(result, ("ranks", "checks")):
+        count = max(len(result.ranks), 1)
+        order = sorted(range(len(whole)), key=lambda place: (whole[place].state == "valid", place))
+        kept = set(order[:count])
+        result.ranks = [rank for place, rank in enumerate(whole) if place in kept]
+        left: dict[str, list[int | None]] = {}
+        for place in order[count:]:
+            left.setdefault(whole[place].state, []).append(whole[place].rank)
+        told = "; ".join(f"{state}: {ranges(numbers)}" for state, numbers in sorted(left.items()))
+        if left:
+            about = {"shown": len(result.ranks), "total": len(whole), "states": f"+ {told[:MAX_RANGES]}"}
+            result.warnings += remarks(language, [Note("rows_left_out", about)])
+        fit(result, ("ranks", "checks"), limit=MAX_BYTES + 1_000)
+    return result
+
+
+def _checks(problems: list[Any], shown: Any) -> list[CheckFound]:
+    """Of each kind the first few, then how many more there are."""
+    kinds: dict[str, list[Any]] = {}
+    for problem in problems:
+        kinds.setdefault(problem.code, []).append(problem)
+    found = []
+    for several in kinds.values():
+        rows = [_check(shown(problem), ok=problem.remark) for problem in several[:MAX_ALIKE]]
+        if len(several) > MAX_ALIKE:
+            rows[-1].detail += f" (+{len(several) - MAX_ALIKE})"
+            rows[-1].ok = all(problem.remark for problem in several)
+        found += rows
+    return found
 
 
 def ranges(numbers: list[int | None]) -> str:
@@ -290,7 +312,13 @@ def _numbers(verdict: Any) -> dict[str, Any] | None:
         for row in item.steps
     ]
     operators = [
-        {"rank": item.rank, "type": row.type, "core": row.core, "count": row.count, "total_us": round(row.total_us, 3)}
+        {
+            "rank": item.rank,
+            "type": row.type and short(row.type),
+            "core": row.core and short(row.core),
+            "count": row.count,
+            "total_us": round(row.total_us, 3),
+        }
         for item in told[:1]
         for row in item.operators
     ]

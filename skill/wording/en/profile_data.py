@@ -65,6 +65,8 @@ TEXTS: dict[str, str] = {
     "training_log_errors.hint": "Read the log around these lines; the results decide whether it mattered.",
     "rows_shortened.message": "Rows are shortened: {looked}",
     "rows_shortened.hint": "Name one session as path for its files.",
+    "rows_left_out.message": "{shown} of {total} rows are shown ({states}).",
+    "rows_left_out.hint": "Give a deeper folder, or fewer ranks, for the others.",
     "output_missing.message": "An expected result file is absent: {looked}",
     "output_missing.hint": "Parse again with parse_offline where raw data is there; else collect again.",
     "output_empty.message": "A result file is empty: {looked}",
@@ -140,8 +142,4 @@ TEXTS: dict[str, str] = {
     "verify.state.unparsed": "unparsed",
     "verify.state.invalid": "invalid",
     "verify.state.missing": "missing",
-    "rows_left_out.message": "More rows, not listed: {looked}",
-    "rows_left_out.hint": "Ask for some of them: expected.ranks, or a session as path.",
-    "deep_check_bounded.message": "Too large to be read to its end; beginning and end are sound: {looked}",
-    "deep_check_bounded.hint": "Open it in MindStudio Insight to be sure.",
 }

@@ -65,6 +65,8 @@ TEXTS: dict[str, str] = {
     "training_log_errors.hint": "请查看日志中这些行的上下文；是否有影响以采集结果为准。",
     "rows_shortened.message": "部分行已精简：{looked}",
     "rows_shortened.hint": "用 path 指定单个会话可查看其文件。",
+    "rows_left_out.message": "共 {total} 行，只列出 {shown} 行（{states}）。",
+    "rows_left_out.hint": "给出更深一层的目录或更少的 rank 可查看其余部分。",
     "output_missing.message": "缺少应有的结果文件：{looked}",
     "output_missing.hint": "有原始数据时用 parse_offline 重新解析；否则重新采集。",
     "output_empty.message": "结果文件为空：{looked}",
@@ -140,8 +142,4 @@ TEXTS: dict[str, str] = {
     "verify.state.unparsed": "未解析",
     "verify.state.invalid": "无效",
     "verify.state.missing": "缺失",
-    "rows_left_out.message": "未列出的其余行：{looked}",
-    "rows_left_out.hint": "可用 expected.ranks 指定其中一部分，或以某个会话作为 path。",
-    "deep_check_bounded.message": "文件过大，未完整读取；首尾完好：{looked}",
-    "deep_check_bounded.hint": "可在 MindStudio Insight 中打开确认。",
 }
