@@ -14,7 +14,7 @@ from mindspeed_mm_train_profiler import settings
 PROGRAM = "mindspeed-mm-train-profiler"
 
 
-def _serve_parser() -> argparse.ArgumentParser:
+def serve_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=f"{PROGRAM} serve", description="Serve MCP.")
     parser.add_argument(
         "--language", choices=["zh", "en"], help="language of results [MINDSPEED_MM_TRAIN_PROFILER_LANGUAGE]"
@@ -26,7 +26,8 @@ def _serve_parser() -> argparse.ArgumentParser:
         "--allow-dir",
         action="append",
         metavar="DIR",
-        help="directory that paths may lie in, repeatable [MINDSPEED_MM_TRAIN_PROFILER_ALLOW_DIR]",
+        help="directory that paths may lie in, repeatable; default: the working directory and home; / for everywhere "
+        "[MINDSPEED_MM_TRAIN_PROFILER_ALLOW_DIR]",
     )
     parser.add_argument(
         "--max-nproc",
@@ -74,17 +75,25 @@ def _serve_http(given: argparse.Namespace) -> int:
 
 def serve(argv: list[str]) -> int:
     """Serve until the client closes its end (stdio) or until interrupted (http)."""
-    given = _serve_parser().parse_args(argv)
+    given = serve_parser().parse_args(argv)
+    if not 0 <= given.port <= 65535:
+        serve_parser().error("--port: 0 to 65535")
     changes: dict[str, object] = {}
     if given.language:
         changes["language"] = given.language
     if given.read_only:
         changes["read_only"] = True
     if given.allow_dir:
+        for folder in given.allow_dir:
+            if not Path(folder).expanduser().is_dir():
+                sys.stderr.write(f"warning: --allow-dir {folder}: no such directory\n")
         changes["allow_dirs"] = tuple(Path(folder).expanduser().resolve() for folder in given.allow_dir)
+    elif not settings.current().allow_dirs:
+        # none at all (no home, started in /): nowhere, and not everywhere
+        changes["allow_dirs"] = settings.default_dirs() or (Path(os.devnull),)
     if given.max_nproc is not None:
         if given.max_nproc < 1:
-            _serve_parser().error("--max-nproc: at least 1")
+            serve_parser().error("--max-nproc: at least 1")
         changes["max_nproc"] = given.max_nproc
     if given.log_level:
         changes["log_level"] = given.log_level
@@ -108,6 +117,8 @@ def main(argv: list[str] | None = None) -> int:
     try:
         if not words or words[0] == "serve":
             return serve(words[1:])
+        if words[0].startswith("--") and words[0] not in ("--help", "--version"):  # options of the default command
+            return serve(words)
         from mindspeed_mm_train_profiler.terminal.main import run
 
         return run(words)

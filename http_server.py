@@ -11,6 +11,7 @@ import ipaddress
 import os
 import socket
 import stat
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -144,12 +145,30 @@ def serve(server: MCPServer[Any], options: HttpOptions, log_level: str) -> None:
     import uvicorn
 
     app = build_app(server, options)
-    uvicorn.run(
+    listening = listen(options)
+    host, port = listening.getsockname()[:2]
+    sys.stderr.write(f"listening on http://{f'[{host}]' if ':' in host else host}:{port}/mcp\n")
+    sys.stderr.flush()
+    config = uvicorn.Config(
         app,
-        host=options.host,
-        port=options.port,
         log_level=log_level.lower(),
         access_log=False,
         limit_concurrency=MAX_CONCURRENT,
         timeout_graceful_shutdown=5,
     )
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def listen(options: HttpOptions) -> socket.socket:
+    """The socket to serve on. Error: ``http_address_refused`` (in use, not ours, no such address)."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(
+            options.host.strip("[]"), options.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        made = socket.socket(family, socket.SOCK_STREAM)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind(address)
+        made.listen(2048)
+    except OSError as error:
+        raise CodedError("http_address_refused", found=f"{options.host}:{options.port}", detail=error) from None
+    return made

@@ -10,7 +10,9 @@ PREFIX = "MINDSPEED_MM_TRAIN_PROFILER_"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """``language``: of results where the caller names none. ``allow_dirs``: empty means no restriction."""
+    """``language``: of results where the caller names none. ``allow_dirs``: empty means no restriction, as for the
+    terminal commands, which act for their own user; a server has ``default_dirs`` where none are named.
+    """
 
     language: Literal["zh", "en"] = "en"
     read_only: bool = False
@@ -34,6 +36,19 @@ def from_environment() -> Settings:
         max_nproc=int(nproc) if nproc.isdecimal() and int(nproc) > 0 else None,
         log_level=get("LOG_LEVEL").upper() or "WARNING",
     )
+
+
+def default_dirs() -> tuple[Path, ...]:
+    """The working directory and home, links resolved. A client that starts servers in ``/`` names none."""
+    found = []
+    for place in (Path.cwd, Path.home):
+        try:
+            folder = place().resolve()
+        except (OSError, RuntimeError):  # the directory is gone; there is no home
+            continue
+        if folder != Path(folder.anchor) and folder not in found:
+            found.append(folder)
+    return tuple(found)
 
 
 _current = from_environment()

@@ -37,7 +37,7 @@ def _rows(parser: argparse.ArgumentParser) -> list[list[str]]:
 
 def render(language: Language) -> str:
     """Every command with its options; the server's own last."""
-    from mindspeed_mm_train_profiler.cli import PROGRAM, _serve_parser
+    from mindspeed_mm_train_profiler.cli import PROGRAM, serve_parser
     from mindspeed_mm_train_profiler.terminal.main import build_parser
 
     head = [text(language, f"reference.{name}") for name in ("name", "value", "meaning")]
@@ -46,7 +46,7 @@ def render(language: Language) -> str:
     lines = table([text(language, "reference.command"), text(language, "reference.meaning")],
                   [[f"`{name}`", short] for name, _, short in found])  # fmt: skip
     for name, sub, short in found:
-        options = _rows(_serve_parser() if name == "serve" else sub)
+        options = _rows(serve_parser() if name == "serve" else sub)
         lines += ["", f"## {PROGRAM} {name}", "", (sub.description or short).replace("%%", "%"), ""]
         lines += table(head, options) if options else []
     return "\n".join(lines).rstrip("\n")

@@ -1,7 +1,7 @@
 """Failure signatures as data: what a log line says, in which phase, whether it is a root or a consequence.
 
 Cause and fix stand in the catalogues under ``diagnosis.<code>.cause`` and ``.fix``. A row's ``rank``: 1 names a cause, 2
-a likely cause, 3 is only a consequence (shown when nothing better is found). ``source``: where the wording was met.
+a likely cause, 3 is only a consequence (shown when nothing better is found), 4 one of a consequence. ``source``: where the wording was met.
 """
 
 import re
@@ -68,7 +68,7 @@ SIGNATURES: tuple[Signature, ...] = (
     _row("value_error", r"^\s*(?:\[rank\d+\]:\s*)?(ValueError|TypeError|KeyError|AttributeError|IndexError|RuntimeError|ImportError|NotImplementedError)\b: ", 2, "Python", "Error:"),
     _row("segfault", r"exitcode\s*:\s*-11\b|\bSIGSEGV\b|Segmentation fault", 2, "torchrun; vllm-ascend#15697", "-11", "SIGSEGV", "Segmentation fault"),
     _row("killed", r"exitcode\s*:\s*-9\b|\bSIGKILL\b", 3, "torchrun", "-9", "SIGKILL"),
-    _row("terminated", r"exitcode\s*:\s*-15\b|\bSIGTERM\b", 3, "torchrun", "-15", "SIGTERM"),
+    _row("terminated", r"exitcode\s*:\s*-15\b|\bSIGTERM\b", 4, "torchrun", "-15", "SIGTERM"),
     _row("distributed_call_failed", r"ERR02\d{3} DIST|HCCL error in", 3, "torch_npu ERR02xxx", "ERR02", "HCCL error"),
     _row("child_failed", r"ChildFailedError|The node has been aborted|Other rank.*failed", 3, "torchrun; msrun", "ChildFailedError", "aborted", "failed"),
 )  # fmt: skip

@@ -8,6 +8,7 @@ told as complete), 1 otherwise.
 import argparse
 import json
 import os
+import shlex
 import shutil
 import sys
 import tempfile
@@ -23,13 +24,13 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.types import TextContent
 
 from mindspeed_mm_train_profiler.simulator import switches
+from mindspeed_mm_train_profiler.simulator.demo_options import CHAINS, demo_parser
 from mindspeed_mm_train_profiler.simulator.host import SimulatedHost, make_host
 from mindspeed_mm_train_profiler.simulator.messages import say
 from mindspeed_mm_train_profiler.simulator.sample import Checkout, make_checkout
 from mindspeed_mm_train_profiler.skill.wording import Language, text
 from mindspeed_mm_train_profiler.state import STATE_VARIABLE
 
-CHAINS = ("tools_json", "yaml", "fsdp2")
 FAULTS: dict[str, dict[str, object]] = {
     "kill": {"kill_at": "window"},
     "parse": {"parse_fails": True},
@@ -37,6 +38,7 @@ FAULTS: dict[str, dict[str, object]] = {
 }
 OPTIONS = {"start_step": 5, "end_step": 7, "train_iters": 20, "ranks": [0, 1]}
 NPROC = 2
+ACTIVATE = "activate.sh"
 RUN_LIMIT_S = 120
 ENDED = {"succeeded", "failed", "stopped", "lost"}
 
@@ -147,21 +149,21 @@ def tell(outcome: Outcome, language: Language) -> None:
     line("command", command=outcome.built["command"])
 
 
+def activate(host: SimulatedHost, folder: Path) -> None:
+    """A file to source: afterwards this shell is on the simulated host, and the commands find the demo's runs."""
+    changed = host.environment({"PATH": "$PATH", "PYTHONPATH": "${PYTHONPATH-}"}, ms=60, devices=NPROC)
+    changed[STATE_VARIABLE] = str(folder / "state")
+    changed["PATH"] = f"{Path(sys.executable).parent}:{changed['PATH']}"
+    lines = ["# a simulated NPU host: no device is used"]
+    for name, value in changed.items():
+        # the shell's own PATH and PYTHONPATH stay at the end of theirs
+        known, dollar, own = value.partition("$")
+        lines.append(f"export {name}={shlex.quote(known)}" + (f'"{dollar}{own}"' if dollar else ""))
+    (folder / ACTIVATE).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
 def heading(words: str) -> None:
     say(f"\n{'=' * 100}\n{words}\n{'=' * 100}")
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="mindspeed-mm-train-profiler demo", description="Run the whole job on a simulated NPU host."
-    )
-    parser.add_argument("--language", choices=["en", "zh"], default="en", help="language of everything printed")
-    parser.add_argument("--keep", action="store_true", help="keep the folder the demo worked in")
-    parser.add_argument("--chain", action="append", choices=CHAINS, help="only this chain; repeatable")
-    parser.add_argument("--failures", action="store_true", help="show what the tools say when things go wrong")
-    parser.add_argument("--switches", action="store_true", help="list the switches of the simulated host, and end")
-    parser.add_argument("--folder", type=Path, help="work in this new folder instead of a temporary one (kept)")
-    return parser
 
 
 async def _session(
@@ -187,6 +189,7 @@ async def _run(given: argparse.Namespace, folder: Path, errors: TextIO) -> bool:
     """All chains, or all failures; True where each ended as it should."""
     language: Language = given.language
     host: SimulatedHost = make_host(folder / "host")
+    activate(host, folder)
     checkout = make_checkout(folder / "MindSpeed-MM", set_env=host.set_env, nproc=NPROC)
     base = os.environ | {STATE_VARIABLE: str(folder / "state")}
     started = time.monotonic()
@@ -216,7 +219,7 @@ async def _run(given: argparse.Namespace, folder: Path, errors: TextIO) -> bool:
 
 def main(argv: list[str]) -> int:
     """Entry point of the command; returns its exit code."""
-    given = _parser().parse_args(argv)
+    given = demo_parser().parse_args(argv)
     language: Language = given.language
     if given.switches:
         for name, (default, what) in switches.TABLE.items():
@@ -224,7 +227,11 @@ def main(argv: list[str]) -> int:
         return 0
     if given.folder:
         folder = given.folder.absolute()
-        folder.mkdir(parents=True)
+        try:
+            folder.mkdir(parents=True)
+        except OSError as error:
+            sys.stderr.write(text(language, "demo.folder_refused", folder=folder, why=error.strerror or error) + "\n")
+            return 2
     else:
         folder = Path(tempfile.mkdtemp(prefix="simulated-npu-demo-"))
     keep = given.keep or bool(given.folder)
@@ -235,6 +242,8 @@ def main(argv: list[str]) -> int:
         with open(folder / "server.stderr", "w", encoding="utf-8") as errors:
             good = anyio.run(_run, given, folder, errors)
         say(text(language, "demo.kept", folder=folder) if keep else text(language, "demo.removed"))
+        if keep:
+            say(text(language, "demo.activate", file=shlex.quote(str(folder / ACTIVATE))))
     finally:
         if not keep:
             shutil.rmtree(folder, ignore_errors=True)

@@ -8,6 +8,7 @@ All text is our own; only names that tools look for are MindSpeed-MM's (files, i
 """
 
 import json
+import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 from string import Template
@@ -60,7 +61,7 @@ def make_checkout(
     has = RELEASES[release]
     root = folder.absolute()
     values = {
-        "set_env": str(set_env),
+        "set_env": shlex.quote(str(set_env)),
         "nproc": str(nproc),
         "train_iters": str(train_iters),
         "warmup": str(has.warmup),

@@ -101,9 +101,42 @@ def add_to(parser: argparse.ArgumentParser, function: Callable[..., Any]) -> Non
         elif origin is dict or "Mapping" in str(origin):
             parser.add_argument(flag, action="append", metavar="NAME=VALUE", **extra)
         elif origin in (list, tuple) or "Sequence" in str(origin):
+            extra["help"] = "; ".join(filter(None, [argument.help, _choices(plain), _how_often(plain)]))
             parser.add_argument(flag, action="append", metavar="VALUE", **extra)
         else:
+            extra["help"] = "; ".join(filter(None, [argument.help, _range(argument.annotation)])) or None
             parser.add_argument(flag, metavar=argument.name.upper(), **extra)
+
+
+def _item(plain: Any) -> Any:
+    found = typing.get_args(plain)
+    return _plain(found[0]) if found else str
+
+
+def _choices(plain: Any) -> str:
+    item = _item(plain)
+    return "of " + ", ".join(map(str, typing.get_args(item))) if typing.get_origin(item) is typing.Literal else ""
+
+
+def _how_often(plain: Any) -> str:
+    """Numbers and words of a fixed set hold no comma, so that one separates them; anything else is repeated whole."""
+    return "separated by commas, or repeated" if _by_commas(plain) else "repeatable"
+
+
+def _by_commas(plain: Any) -> bool:
+    item = _item(plain)
+    return item is int or typing.get_origin(item) is typing.Literal
+
+
+def _range(annotation: Any) -> str:
+    """``0 to 20`` for a number with bounds."""
+    low = high = None
+    for extra in typing.get_args(annotation)[1:] if typing.get_origin(annotation) is typing.Annotated else ():
+        for bound in getattr(extra, "metadata", ()):
+            low, high = getattr(bound, "ge", low), getattr(bound, "le", high)
+    if low is None and high is None:
+        return ""
+    return f"at least {low}" if high is None else f"{0 if low is None else low} to {high}"
 
 
 def _value(argument: Argument, raw: Any) -> Any:
@@ -112,8 +145,12 @@ def _value(argument: Argument, raw: Any) -> Any:
     if typing.get_origin(plain) is dict or "Mapping" in str(typing.get_origin(plain)):
         pairs = [str(item).partition("=") for item in raw]
         if bad := [name for name, equals, _ in pairs if not equals or not name]:
-            raise CodedError("option_invalid", found=bad[0], expected="NAME=VALUE", option=argument.name)
+            raise CodedError(
+                "option_invalid", found=bad[0], expected="NAME=VALUE", option=argument.name.replace("_", "-")
+            )
         return {name: value for name, _, value in pairs}
+    if isinstance(raw, list) and typing.get_origin(plain) is list and _by_commas(plain):
+        raw = [part for item in raw for part in str(item).replace(",", " ").split()]  # --ranks 0,1,2
     if isinstance(raw, str) and typing.get_origin(plain) in (typing.Union, types.UnionType):
         parts = typing.get_args(plain)
         if raw.replace(",", "").replace(" ", "").isdecimal() and any(typing.get_origin(p) is list for p in parts):
@@ -122,7 +159,7 @@ def _value(argument: Argument, raw: Any) -> Any:
         return TypeAdapter(argument.annotation).validate_python(raw, strict=False)
     except ValidationError as error:
         detail = "; ".join(item["msg"] for item in error.errors(include_url=False)[:3])
-        raise CodedError("option_invalid", found=raw, expected=detail, option=argument.name) from None
+        raise CodedError("option_invalid", found=raw, expected=detail, option=argument.name.replace("_", "-")) from None
 
 
 def values(function: Callable[..., Any], parsed: dict[str, Any]) -> dict[str, Any]:
@@ -147,5 +184,7 @@ def values(function: Callable[..., Any], parsed: dict[str, Any]) -> dict[str, An
         except ValidationError as error:
             item = error.errors(include_url=False)[0]
             name = ".".join(str(part) for part in item["loc"]) or group
-            raise CodedError("option_invalid", found=item.get("input"), expected=item["msg"], option=name) from None
+            raise CodedError(
+                "option_invalid", found=item.get("input"), expected=item["msg"], option=name.replace("_", "-")
+            ) from None
     return result

@@ -42,6 +42,9 @@ class Asker(Protocol):
 class Keys:
     """Arrow keys (questionary)."""
 
+    def __init__(self, language: wording.Language = "en") -> None:
+        self.language = language
+
     def one(self, text: str, choices: Sequence[Choice]) -> str:
         import questionary
 
@@ -49,7 +52,12 @@ class Keys:
         made = [questionary.Choice(choice.label, value=choice.value) for choice in choices]
         return str(
             self._answer(
-                questionary.select(text, choices=made, default=next((m for m in made if m.title == default), None))
+                questionary.select(
+                    text,
+                    choices=made,
+                    default=next((m for m in made if m.title == default), None),
+                    instruction=wording.text(self.language, "ask.keys"),
+                )
             )
         )
 
@@ -57,7 +65,9 @@ class Keys:
         import questionary
 
         made = [questionary.Choice(choice.label, value=choice.value, checked=choice.chosen) for choice in choices]
-        answer = self._answer(questionary.checkbox(text, choices=made))
+        answer = self._answer(
+            questionary.checkbox(text, choices=made, instruction=wording.text(self.language, "ask.boxes"))
+        )
         return [str(item) for item in answer] if isinstance(answer, list) else []
 
     def text(self, text: str) -> str:
@@ -119,9 +129,9 @@ class Lines:
         return self._line(f"{text} [y/N] ").lower() in {"y", "yes", "是", "好", "确认"}
 
 
-def make_asker() -> Asker:
+def make_asker(language: wording.Language = "en") -> Asker:
     """Arrow keys only where both ends are a terminal."""
-    return Keys() if sys.stdin.isatty() and sys.stdout.isatty() else Lines()
+    return Keys(language) if sys.stdin.isatty() and sys.stdout.isatty() else Lines()
 
 
 def choices_of(language: wording.Language, offer: Offer) -> list[Choice]:

@@ -3,11 +3,12 @@
 import argparse
 import sys
 import time
-from typing import Any
+from typing import Any, get_args
 
 import anyio
 
 from mindspeed_mm_train_profiler.errors import CodedError
+from mindspeed_mm_train_profiler.options import Acknowledgement
 from mindspeed_mm_train_profiler.skill import wording
 from mindspeed_mm_train_profiler.skill.flow import Flow
 from mindspeed_mm_train_profiler.skill.questions import Facts
@@ -16,9 +17,26 @@ from mindspeed_mm_train_profiler.terminal import commands
 from mindspeed_mm_train_profiler.terminal.ask import Asker, Declined, converse, make_asker
 from mindspeed_mm_train_profiler.terminal.commands import say, specs
 from mindspeed_mm_train_profiler.terminal.live import Live
-from mindspeed_mm_train_profiler.tools.common import Result, resolve_language
+from mindspeed_mm_train_profiler.terminal.speech import rendered
+from mindspeed_mm_train_profiler.tools.common import Result, error_info, resolve_language, visible
 
 POLL_WAIT_S = 2.0
+ACKNOWLEDGED = {name: name for name in get_args(Acknowledgement)} | {"paths_missing": "missing_paths"}
+"""Error code -> the acknowledgement that lets a build go on."""
+OVERRIDABLE = {
+    "npu_busy",
+    "npu_unavailable",
+    "too_few_npus",
+    "torch_npu_unavailable",
+    "driver_refuses",
+    "port_in_use",
+    "save_disk_too_small",
+    "profiler_disabled",
+    "other_nodes",
+    "originals_changed",
+    "shared_memory_present",
+}
+"""Refusals of a launch that a user may overrule (``launch_training`` override)."""
 
 
 def add_parser(subparsers: Any) -> None:
@@ -39,7 +57,7 @@ class Job:
     def __init__(self, parsed: argparse.Namespace) -> None:
         self.parsed = parsed
         self.language: wording.Language = resolve_language(parsed.language)
-        self.asker: Asker = make_asker()
+        self.asker: Asker = make_asker(self.language)
         self.place = {
             name: value
             for name, value in (("workdir", parsed.workdir), ("script_args", parsed.script_args))
@@ -51,7 +69,7 @@ class Job:
         return commands.call(function, {**arguments, "language": self.language})
 
     def show(self, result: Result) -> Any:
-        say(result.render(self.language))
+        say(visible(rendered(result, self.language)))
         say("")
         return result
 
@@ -65,9 +83,7 @@ class Job:
         built = self.build(self.choose(detected))
         if built is None:
             return commands.NOT_CONFIRMED
-        launched = self.show(
-            self.call("launch_training", config_id=built.config_id, override=self.parsed.override or [])
-        )
+        launched = self.launch(built.config_id)
         ended = self.follow(launched.run_id)
         if ended is None:
             say(text(self.language, "collect.detached", run_id=launched.run_id))
@@ -96,12 +112,43 @@ class Job:
         """Show the table, ask, build, show the diff. None: not confirmed."""
         from mindspeed_mm_train_profiler.options import ProfileOptions
 
-        chosen = ProfileOptions(**options)
-        arguments = {"script": self.parsed.script, "options": chosen, **self.place}
-        self.show(self.call("build_config", **arguments))
+        while True:
+            chosen = ProfileOptions(**options)
+            arguments = {"script": self.parsed.script, "options": chosen, **self.place}
+            try:
+                self.show(self.call("build_config", **arguments))
+                break
+            except CodedError as error:
+                name = ACKNOWLEDGED.get(error.code)
+                if name is None or name in options.get("acknowledge", []):
+                    raise
+                self.insist(error, f"--acknowledge {name}")
+                options = {**options, "acknowledge": [*options.get("acknowledge", []), name]}
         if not self.parsed.yes and not self.asker.yes(text(self.language, "collect.confirm")):
             return None
         return self.show(self.call("build_config", **arguments, confirmed=True))
+
+    def launch(self, config_id: str) -> Any:
+        """Launch; a refusal that may be overridden is put to the user, one after the other."""
+        override = list(self.parsed.override or [])
+        while True:
+            try:
+                return self.show(self.call("launch_training", config_id=config_id, override=override))
+            except CodedError as error:
+                if error.code in override or error.code not in OVERRIDABLE:
+                    raise
+                self.insist(error, f"--override {error.code}")
+                override.append(error.code)
+
+    def insist(self, error: CodedError, flag: str) -> None:
+        """Ask whether to go on in spite of ``error``. Errors: ``error`` itself with ``--yes``, naming the flag."""
+        info = error_info(self.language, error)
+        if self.parsed.yes:
+            sys.stderr.write(text(self.language, "collect.flag", flag=flag) + "\n")
+            raise error
+        say(text(self.language, "common.error", code=info.code, message=visible(info.message)))
+        if not self.asker.yes(text(self.language, "collect.insist", flag=flag)):
+            raise error
 
     def follow(self, run_id: str) -> Any | None:
         """Follow a run to its end; None where the user left it running."""

@@ -96,7 +96,9 @@ def tell_failure(language: wording.Language, error: CodedError, as_json: bool) -
     if as_json:
         say(json.dumps({"error": info.model_dump()}, ensure_ascii=False, indent=2))
     else:
-        sys.stderr.write(visible(error_text(language, info)) + "\n")
+        from mindspeed_mm_train_profiler.terminal.speech import as_commands
+
+        sys.stderr.write(as_commands(visible(error_text(language, info))) + "\n")
     return FAILED
 
 
@@ -126,5 +128,7 @@ def run(parsed: argparse.Namespace) -> int:
     if parsed.json:
         say(json.dumps(result.model_dump(mode="json"), ensure_ascii=False, indent=2))
     else:
-        say(visible(result.render(language)))
+        from mindspeed_mm_train_profiler.terminal.speech import rendered
+
+        say(visible(rendered(result, language)))
     return ending(command, result)

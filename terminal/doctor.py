@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -24,12 +24,15 @@ DISTRIBUTION = "mindspeed-mm-train-profiler"
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """``ok`` None: could not be looked at, or a remark that stops nothing."""
+    """``ok`` None: could not be looked at, or a remark that stops nothing. ``said``: ``found`` as a sentence of the
+    catalogue with ``params``, where it is one."""
 
     name: str
     ok: bool | None
     found: str
     fix: str | None = None
+    said: str | None = None
+    params: tuple[tuple[str, str], ...] = ()
 
 
 def python() -> Iterable[Check]:
@@ -65,7 +68,7 @@ def parser() -> Iterable[Check]:
         except Exception as error:  # whatever a broken binary raises
             yield Check(f"import {name}", False, f"{type(error).__name__}: {error}", "doctor.fix.wheels")
         else:
-            yield Check(f"import {name}", True, "loads")
+            yield Check(f"import {name}", True, "loads", said="doctor.found.loads")
 
 
 def command() -> Iterable[Check]:
@@ -73,13 +76,25 @@ def command() -> Iterable[Check]:
     found = shutil.which(DISTRIBUTION)
     beside = Path(sys.executable).parent / DISTRIBUTION
     if found is None:
+        there = beside.exists()
         yield Check(
-            "command", None, f"not on PATH; lies at {beside}" if beside.exists() else "not on PATH", "doctor.fix.path"
+            "command",
+            None,
+            f"not on PATH; lies at {beside}" if there else "not on PATH",
+            "doctor.fix.path",
+            "doctor.found.elsewhere" if there else "doctor.found.not_on_path",
+            (("path", str(beside)),) if there else (),
         )
     else:
         yield Check("command", True, found)
     bash = shutil.which("bash")
-    yield Check("bash", bash is not None, bash or "not on PATH", "doctor.fix.bash")
+    yield Check(
+        "bash",
+        bash is not None,
+        bash or "not on PATH",
+        "doctor.fix.bash",
+        None if bash else "doctor.found.not_on_path",
+    )
 
 
 def state() -> Iterable[Check]:
@@ -113,7 +128,13 @@ def server() -> Iterable[Check]:
         return
     last = (done.stderr.strip().splitlines() or ["started and ended cleanly"])[-1]
     good = done.returncode == 0 and done.stdout == ""
-    yield Check("server", good, last[:300] if not good else "starts and ends cleanly", "doctor.fix.server")
+    yield Check(
+        "server",
+        good,
+        last[:300] if not good else "starts and ends cleanly",
+        "doctor.fix.server",
+        "doctor.found.clean" if good else None,
+    )
 
 
 CHECKS: tuple[Callable[[], Iterable[Check]], ...] = (python, requirements, parser, command, state, server)
@@ -122,8 +143,8 @@ CHECKS: tuple[Callable[[], Iterable[Check]], ...] = (python, requirements, parse
 def examine() -> list[Check]:
     """All checks; a fix is named only where something is wrong."""
     found = [check for group in CHECKS for check in group()]
-    return [check if not check.ok else Check(check.name, check.ok, check.found) for check in found]
+    return [replace(check, fix=None) if check.ok else check for check in found]
 
 
 def as_rows(checks: Iterable[Check]) -> list[dict[str, object]]:
-    return [asdict(check) for check in checks]
+    return [{name: getattr(check, name) for name in ("name", "ok", "found", "fix")} for check in checks]

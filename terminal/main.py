@@ -4,6 +4,7 @@ import argparse
 import json
 
 from mindspeed_mm_train_profiler import __version__
+from mindspeed_mm_train_profiler.cli import serve_parser
 from mindspeed_mm_train_profiler.skill.wording import text
 from mindspeed_mm_train_profiler.terminal import collect, commands
 from mindspeed_mm_train_profiler.tools.common import resolve_language
@@ -24,7 +25,8 @@ def run_doctor(parsed: argparse.Namespace) -> int:
         return commands.NOT_GOOD if bad else commands.GOOD
     words = {True: "doctor.good", False: "doctor.bad", None: "doctor.unsure"}
     for check in checks:
-        commands.say(f"[{text(language, words[check.ok])}] {check.name}: {check.found}")
+        found = text(language, check.said, **dict(check.params)) if check.said else check.found
+        commands.say(f"[{text(language, words[check.ok])}] {check.name}: {found}")
         if check.fix:
             commands.say(f"    {text(language, check.fix)}")
     key = "doctor.unsound" if bad else "doctor.sound"
@@ -42,6 +44,8 @@ def run_completion(parsed: argparse.Namespace) -> int:
 
 def build_parser() -> argparse.ArgumentParser:
     """The whole command line, as help, completion and reference see it."""
+    from mindspeed_mm_train_profiler.simulator.demo_options import demo_parser
+
     parser = argparse.ArgumentParser(
         prog=PROGRAM,
         description="Collects performance profiles of MindSpeed-MM training on Ascend NPU hosts. "
@@ -51,9 +55,12 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    subparsers.add_parser("serve", help="serve MCP over stdio (the default)", add_help=False)
-    demo = subparsers.add_parser("demo", help="run the whole job on a simulated NPU host")
-    demo.add_argument("rest", nargs=argparse.REMAINDER)
+    for name, what, made in (
+        ("serve", "serve MCP over stdio (the default) or HTTP", serve_parser),
+        ("demo", "run the whole job on a simulated NPU host", demo_parser),
+    ):
+        own = made()
+        subparsers.add_parser(name, help=what, description=own.description, parents=[own], add_help=False)
     doctor = subparsers.add_parser("doctor", help="check this installation")
     doctor.add_argument("--language", choices=["zh", "en"], default=None)
     doctor.add_argument("--json", action="store_true", help="print the checks as JSON, nothing else")
@@ -66,13 +73,24 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _subparser(parser: argparse.ArgumentParser, words: list[str]) -> argparse.ArgumentParser:
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            found = next((action.choices[word] for word in words if word in action.choices), None)
+            return found if isinstance(found, argparse.ArgumentParser) else parser
+    return parser
+
+
 def run(words: list[str]) -> int:
     """Parse and run; returns the exit code."""
     if words[0] == "demo":  # has options of its own
         from mindspeed_mm_train_profiler.simulator.demo import main as demo
 
         return int(demo(words[1:]))
-    parsed = build_parser().parse_args(words)
+    parser = build_parser()
+    parsed, left = parser.parse_known_args(words)
+    if left:  # told with the usage of the command that it was given to
+        _subparser(parser, words).error(f"unrecognized arguments: {' '.join(left)}")
     if hasattr(parsed, "run_other"):
         return int(parsed.run_other(parsed))
     return commands.run(parsed)

@@ -17,6 +17,8 @@ def own_state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     """Every test has a state folder of its own and default settings; nothing of the user's is read or written."""
     folder = tmp_path_factory.mktemp("state")
     monkeypatch.setenv("MINDSPEED_MM_TRAIN_PROFILER_STATE", str(folder))
+    # servers that a test starts: scripts lie in temporary folders, beside neither the working directory nor home
+    monkeypatch.setenv("MINDSPEED_MM_TRAIN_PROFILER_ALLOW_DIR", "/")
     monkeypatch.setattr(settings, "_current", settings.Settings())
     return folder
 

@@ -1,6 +1,7 @@
 """The demo, as a user runs it: every chain through a real client over stdio."""
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -38,12 +39,27 @@ def test_a_chain_ends_complete(chain: str, tmp_path: Path) -> None:
     done = demo(tmp_path, "--chain", chain, "--folder", str(tmp_path / "demo"))
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr
     assert done.stderr == ""
-    first, last = done.stdout.split("\n")[2], done.stdout.strip().split("\n")[-2]
+    first, last = done.stdout.split("\n")[2], done.stdout.strip().split("\n")[-3]
     assert "SIMULATED" in first and "simulated" in last and "complete" in last
     for tool in SIX:
         assert f"] {tool} {{" in done.stdout
     assert len(list((tmp_path / "demo/collected" / chain).glob("*_ascend_pt"))) == 2
     assert "computing " in done.stdout and str(tmp_path / "demo/collected" / chain) in done.stdout
+
+
+def test_a_kept_demo_can_be_walked_through_by_hand(tmp_path: Path) -> None:
+    folder = tmp_path / "a demo"
+    assert demo(tmp_path, "--chain", "fsdp2", "--folder", str(folder)).returncode == 0
+    again = demo(tmp_path, "--folder", str(folder))
+    assert again.returncode == 2 and str(folder) in again.stderr and "Traceback" not in again.stderr
+    program = (
+        f"source {shlex.quote(str(folder / 'activate.sh'))}; P=mindspeed-mm-train-profiler; "
+        "$P env --json | python3 -c 'import json, sys; print(json.load(sys.stdin)[\"ready\"])'; $P runs; "
+        'cd "$MINDSPEED_MM_TRAIN_PROFILER_STATE/runs"; $P status $(ls -d run-*)'
+    )
+    done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, timeout=100, cwd=tmp_path)
+    assert done.stdout.startswith("True\n"), done.stdout + done.stderr
+    assert "succeeded" in done.stdout and "Next: mindspeed-mm-train-profiler verify --run-id run-" in done.stdout
 
 
 def test_failures_are_told_as_failures(tmp_path: Path) -> None:

@@ -145,12 +145,12 @@ def _said(answer: Any) -> bool | None:
     return False
 
 
-def _rows(language: wording.Language, proposal: Any) -> list[confirmation.Row]:
+def _rows(language: wording.Language, proposal: Any, *, made: bool = False) -> list[confirmation.Row]:
     def shown(path: Path | None, given: str | None) -> str | None:
         if path is None:
             return None
         # a folder of this run gets its name when it is made
-        return str(path) if given is not None else f"{path.parent}/run_<time>"
+        return str(path) if made or given is not None else f"{path.parent}/run_<time>"
 
     plan, options = proposal.plan, proposal.options
     return confirmation.rows(
@@ -215,14 +215,14 @@ def build_config(
 
     spoken = resolve_language(language)
     proposal = _prepare(script, options, workdir, script_args, env, nodes)
-    rows = _rows(spoken, proposal)
+    said = _said(answer) if confirmed is None else confirmed
+    rows = _rows(spoken, proposal, made=said is True)
     shown: dict[str, Any] = {
         "confirmation": [Row(item=item, value=value) for item, value in rows],
         "table": confirmation.table(spoken, rows),
         "expected": Expected(**proposal.expected),
         "estimate": Estimate(**proposal.estimate) if proposal.estimate else None,
     }
-    said = _said(answer) if confirmed is None else confirmed
     if said is not True:
         declined = said is False
         arguments: dict[str, Any] = {"script": script, "options": options.model_dump(mode="json", exclude_unset=True)}

@@ -65,6 +65,9 @@ class PortFound(BaseModel):
     free: bool | None = None
 
 
+NPU_WORDS = {True: "env.npu.yes", False: "env.npu.no", None: "env.npu.unknown"}
+
+
 class CheckEnvResult(Result):
     """Facts about this host; ``blocking`` is what stops a collection here."""
 
@@ -86,7 +89,8 @@ class CheckEnvResult(Result):
     def body(self, language: wording.Language) -> Iterable[str]:
         yield f"CANN: {self.cann.version or '?'} ({self.cann.set_env or '-'})"
         yield f"npu-smi: {self.npu_smi.status} {self.npu_smi.version or ''} - {len(self.npus)} NPU"
-        yield f"torch {self.torch or '?'}, torch_npu {self.torch_npu or '?'}, NPU available: {self.npu_available}"
+        npu = wording.text(language, NPU_WORDS[self.npu_available])
+        yield f"torch {self.torch or '?'}, torch_npu {self.torch_npu or '?'}, {npu}"
         yield f"python: {self.python or '?'}; msprof: {self.msprof or '-'}"
         if self.npu_smi.simulated:
             yield wording.text(language, "env.simulated")

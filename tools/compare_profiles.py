@@ -53,9 +53,14 @@ class CompareResult(Result):
     def body(self, language: wording.Language) -> Iterable[str]:
         for row in self.measures:
             if row.before_us is not None or row.after_us is not None:
-                yield f"{row.measure}: {row.before_us} -> {row.after_us} ({row.ratio})"
+                ratio = "" if row.ratio is None else f" ({row.ratio})"
+                yield f"{row.measure}: {_shown(row.before_us)} -> {_shown(row.after_us)}{ratio}"
         for operator in self.operators[:10]:
-            yield f"{operator.name} [{operator.shapes}]: {operator.before_us} -> {operator.after_us} us"
+            yield f"{operator.name} [{operator.shapes}]: {_shown(operator.before_us)} -> {_shown(operator.after_us)} us"
+
+
+def _shown(value: float | None) -> str:
+    return "-" if value is None else f"{value:g}" if value == int(value) else str(value)
 
 
 def compare_profiles(
@@ -133,7 +138,11 @@ def _side(which: str) -> tuple[list[Any], SideRow]:
 def _cautions(before: tuple[list[Any], SideRow], after: tuple[list[Any], SideRow]) -> list[Note]:
     """What makes the comparison doubtful."""
     (old, first), (new, second) = before, after
+    from mindspeed_mm_train_profiler.tools.profile_report import simulated
+
     notes = [Note("steps_inflated", {})]
+    if any(simulated(place) for place in [item.session for item in (*old, *new)]):
+        notes.insert(0, Note("simulated_profile", {}))
     if first.steps != second.steps:
         notes.append(Note("compare_steps_differ", {"before": str(first.steps), "after": str(second.steps)}))
     if first.ranks != second.ranks:

@@ -128,13 +128,15 @@ class PollStatusResult(Result):
             told = [self.slurm.job_id, self.slurm.state, self.slurm.reason, self.slurm.nodes]
             yield " ".join(["slurm", *(word for word in told if word)])
         for row_of in (self.nodes or ())[:16]:
-            yield f"node {row_of.node} {row_of.name or ''}: {row_of.state}, iteration {row_of.iteration}"
+            reached = "-" if row_of.iteration is None else row_of.iteration
+            yield f"node {row_of.node} {row_of.name or ''}: {row_of.state}, iteration {reached}"
         for opened in self.triggers or ():
-            yield f"{opened.trigger_id}: {opened.state}, start_step {opened.start_step}, steps {opened.steps}"
+            start = "-" if opened.start_step < 0 else opened.start_step  # -1: with the next step
+            yield f"{opened.trigger_id}: {opened.state}, start_step {start}, steps {opened.steps}"
             if opened.reason:
                 yield f"  {opened.reason}"
         for row in self.parse.sessions[:16] if self.parse else ():
-            yield f"rank {row.rank}: {row.state} {row.session}"
+            yield f"rank {'?' if row.rank is None else row.rank}: {row.state} {row.session}"
         for item in self.diagnosis:
             yield f"[{item.code}] {item.cause}"
             yield f"  {wording.text(language, 'common.hint', value=item.fix)}"

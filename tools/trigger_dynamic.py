@@ -46,7 +46,9 @@ class TriggerResult(Result):
     config_file: str
 
     def body(self, language: wording.Language) -> Iterable[str]:
-        yield f"{self.trigger_id}: start_step {self.start_step}, steps {self.steps}, ranks {self.ranks}"
+        start = "-" if self.start_step is None or self.start_step < 0 else self.start_step
+        ranks = "-" if self.ranks is None else ", ".join(map(str, self.ranks))
+        yield f"{self.trigger_id}: start_step {start}, steps {self.steps}, ranks {ranks}"
         if self.started_at_step is not None:
             yield f"started_at_step {self.started_at_step}, stopped_at_step {self.stopped_at_step}"
         yield from (reason.message for reason in self.reasons)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from mindspeed_mm_train_profiler.cli import _serve_parser
+from mindspeed_mm_train_profiler.cli import serve_parser
 from mindspeed_mm_train_profiler.options import ProfileOptions
 from mindspeed_mm_train_profiler.reference import codes, commands, options, tables, tools
 from mindspeed_mm_train_profiler.skill.wording import LANGUAGES, Language, catalogue
@@ -70,7 +70,7 @@ def test_every_command_and_option_is_in_the_reference(language: Language) -> Non
     for name, parser, _ in commands.subcommands(build_parser()):
         section = text.partition(f"## mindspeed-mm-train-profiler {name}\n")[2].partition("\n## ")[0]
         assert section, name
-        for action in (_serve_parser() if name == "serve" else parser)._actions:
+        for action in (serve_parser() if name == "serve" else parser)._actions:
             if not isinstance(action, argparse._HelpAction):
                 assert all(f"{option}" in section for option in action.option_strings), (name, action.option_strings)
 

@@ -1,12 +1,15 @@
 """Paths: nothing outside the allowed directories, ids are no paths, links are not followed into other people's files."""
 
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from mindspeed_mm_train_profiler import settings
 from mindspeed_mm_train_profiler.errors import CodedError
@@ -167,3 +170,43 @@ async def test_a_device_or_a_pipe_is_not_read(call: Any, world: Any) -> None:
     for path in (pipe, Path("/dev/zero"), Path("/dev/stdin")):
         result = await call("detect_engine", script=str(path))
         assert result["_error"] and result["error"]["code"] != "internal_error", path
+
+
+async def _asked(script: Path, home: Path, cwd: Path, *flags: str) -> Any:
+    """What a server of its own says of a script: started as a client starts it, with nothing allowed by name."""
+    environment = {name: value for name, value in os.environ.items() if not name.endswith("_ALLOW_DIR")}
+    parameters = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "mindspeed_mm_train_profiler.cli", "serve", *flags],
+        env={**environment, "HOME": str(home)},
+        cwd=cwd,
+    )
+    async with Client(stdio_client(parameters)) as client:
+        return await client.call_tool("detect_engine", {"script": str(script)}, read_timeout_seconds=30)
+
+
+@pytest.mark.parametrize(
+    ("place", "cwd", "flags", "allowed"),
+    [
+        ("project", "project", (), True),
+        ("home", "project", (), True),
+        ("elsewhere", "project", (), False),
+        ("elsewhere", "project", ("--allow-dir", "/"), True),
+        ("project", "project", ("--allow-dir", "elsewhere"), False),
+        ("project", "/", (), False),
+        ("home", "/", (), True),
+    ],
+)
+async def test_a_server_starts_with_its_working_directory_and_home(
+    place: str, cwd: str, flags: tuple[str, ...], allowed: bool, tmp_path: Path
+) -> None:
+    for name in ("project", "home", "elsewhere"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "train.sh").write_text("torchrun --nproc_per_node 1 pretrain_vlm.py\n", encoding="utf-8")
+    words = [str(tmp_path / flag) if flag == "elsewhere" else flag for flag in flags]
+    script = tmp_path / place / "train.sh"
+    result = await _asked(script, tmp_path / "home", Path(cwd) if cwd == "/" else tmp_path / cwd, *words)
+    if allowed:
+        assert not result.is_error, result
+    else:
+        assert result.is_error and "path_not_allowed" in str(result.content)

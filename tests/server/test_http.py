@@ -192,6 +192,52 @@ async def test_a_real_client_over_http_with_a_token() -> None:
         assert http_status(url, Authorization=f"Bearer {TOKEN}") != 401
 
 
+def serve(*words: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "mindspeed_mm_train_profiler.cli", "serve", "--transport", "http", *words],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def test_a_port_in_use_is_a_coded_refusal() -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        done = serve("--port", str(other.getsockname()[1]))
+    assert done.returncode == 3 and done.stdout == ""
+    assert "http_address_refused" in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("port", ["99999", "-1", "x"])
+def test_a_port_that_is_none_is_wrong_usage(port: str) -> None:
+    done = serve("--port", port)
+    assert done.returncode == 2 and "usage:" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_it_says_where_it_listens() -> None:
+    command = [sys.executable, "-m", "mindspeed_mm_train_profiler.cli", "serve", "--transport", "http", "--port", "0"]
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        assert process.stderr is not None
+        line = process.stderr.readline().decode()
+        assert line.startswith("listening on http://127.0.0.1:") and line.strip().endswith("/mcp")
+        with socket.create_connection(("127.0.0.1", int(line.split(":")[2].split("/")[0])), timeout=10):
+            pass
+    finally:
+        process.terminate()
+        out, _ = process.communicate(timeout=20)
+    assert out == b""
+
+
+def test_a_directory_that_is_not_there_is_said() -> None:
+    command = [sys.executable, "-m", "mindspeed_mm_train_profiler.cli", "--allow-dir", "/nowhere/at/all"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
+    assert (done.returncode, done.stdout) == (0, "") and "/nowhere/at/all" in done.stderr
+
+
 def test_the_command_refuses_an_open_address(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "mindspeed_mm_train_profiler.cli", "serve", "--transport", "http", "--host", "0.0.0.0"],

@@ -1,6 +1,7 @@
 """Options are made from the tool's signature, and give the tool what its types want."""
 
 import argparse
+import shlex
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -11,7 +12,7 @@ from pydantic import Field
 
 from mindspeed_mm_train_profiler.errors import CodedError
 from mindspeed_mm_train_profiler.options import ProfileOptions
-from mindspeed_mm_train_profiler.terminal import arguments
+from mindspeed_mm_train_profiler.terminal import arguments, commands, speech
 
 
 def tool(
@@ -69,7 +70,57 @@ def test_a_value_that_does_not_fit_is_a_coded_error(words: tuple[str, str]) -> N
     with pytest.raises(CodedError) as caught:
         parse("a.sh", *words)
     assert caught.value.code == "option_invalid"
-    assert caught.value.params["option"] == words[0].strip("-").replace("-", "_")
+    assert caught.value.params["option"] == words[0].strip("-")
+
+
+def test_lists_of_numbers_and_fixed_words_take_commas(capsys: pytest.CaptureFixture[str]) -> None:
+    from mindspeed_mm_train_profiler.terminal.main import build_parser
+
+    given = vars(build_parser().parse_args(["verify", "--path", "x", "--ranks", "0,1", "--ranks", "3"]))
+    function = commands.specs()["verify_output"].function
+    assert arguments.values(function, given)["expected"].ranks == [0, 1, 3]
+    given = vars(build_parser().parse_args(["build", "x.sh", "--acknowledge", "all_ranks,long_window"]))
+    function = commands.specs()["build_config"].function
+    assert arguments.values(function, given)["options"].acknowledge == ["all_ranks", "long_window"]
+    with pytest.raises(SystemExit):
+        build_parser().parse_args(["build", "--help"])
+    told = " ".join(capsys.readouterr().out.split())
+    assert "checkpoint_overwrite" in told and "separated by commas, or repeated" in told and "repeatable" in told
+    with pytest.raises(SystemExit):
+        build_parser().parse_args(["status", "--help"])
+    assert "0 to 20" in capsys.readouterr().out
+
+
+def test_wrong_usage_is_told_by_the_command_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    from mindspeed_mm_train_profiler.terminal.main import run
+
+    with pytest.raises(SystemExit) as ended:
+        run(["verify", "run-1"])
+    assert ended.value.code == 2 and "verify" in capsys.readouterr().err.splitlines()[0]
+
+
+def test_every_command_that_is_offered_completes_its_options() -> None:
+    import shtab
+
+    from mindspeed_mm_train_profiler.terminal.main import build_parser
+
+    script = shtab.complete(build_parser(), "bash")
+    assert "--token-file" in script and "--failures" in script and "--run-id" in script
+
+
+def test_tools_are_spoken_of_as_commands() -> None:
+    assert speech.as_commands("list_runs shows it; verify_output(x) a/list_runs.py list_runs=1") == (
+        "`mindspeed-mm-train-profiler runs` shows it; `mindspeed-mm-train-profiler verify`(x) a/list_runs.py list_runs=1"
+    )
+    line = speech.command_line("poll_status", {"run_id": "run-1", "wait_s": 15, "cursor": None})
+    assert line == "mindspeed-mm-train-profiler status run-1 --wait-s 15"
+    line = speech.command_line("build_config", {"script": "a b.sh", "options": {"start_step": 3, "ranks": [0, 1]}})
+    assert line.startswith("mindspeed-mm-train-profiler build 'a b.sh'") and "--start-step 3" in line
+    given = shlex.split(line)[1:]
+    from mindspeed_mm_train_profiler.terminal.main import build_parser
+
+    made = arguments.values(commands.specs()["build_config"].function, vars(build_parser().parse_args(given)))
+    assert made["options"].ranks == [0, 1] and made["script"] == "a b.sh"
 
 
 def test_what_the_server_fills_is_no_option() -> None:

@@ -46,6 +46,20 @@ def test_what_does_not_fit_is_asked_again_with_the_reason(tmp_path: Path, own_st
     assert not list((tmp_path / "MindSpeed-MM").rglob("*_profile_*"))
 
 
+@pytest.mark.parametrize("answer", ["y", "n"])
+def test_what_stands_in_the_way_is_asked_and_not_refused_after_eight_answers(
+    answer: str, tmp_path: Path, own_state: Path
+) -> None:
+    """A checkpoint lies where the script saves: the build wants that acknowledged."""
+    saved = tmp_path / "MindSpeed-MM" / "save_dir"
+    saved.mkdir(parents=True)
+    (saved / "latest_checkpointed_iteration.txt").write_text("5", encoding="utf-8")
+    answers = "\n" * 8 + f"{answer}\nn\n"
+    done = collect(tmp_path, own_state, "tools_json", answers)
+    assert "--acknowledge checkpoint_overwrite" in done.stdout, done.stdout[-2000:]
+    assert done.returncode == (4 if answer == "y" else 3)
+
+
 def test_an_input_that_ends_confirms_nothing(tmp_path: Path, own_state: Path) -> None:
     done = collect(tmp_path, own_state, "tools_json", "\n\n")
     assert done.returncode == 4

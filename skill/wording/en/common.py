@@ -13,7 +13,7 @@ TEXTS: dict[str, str] = {
     "path_invalid.message": "This is not a usable path: {found}",
     "path_invalid.hint": "Give an absolute path, or one relative to the server's working directory.",
     "path_not_allowed.message": "The path lies outside the directories this server may touch: {found}",
-    "path_not_allowed.hint": "Ask whoever runs the server to add the directory with --allow-dir.",
+    "path_not_allowed.hint": "Start the server with --allow-dir DIR (repeatable), or MINDSPEED_MM_TRAIN_PROFILER_ALLOW_DIR=DIR:DIR; without either it is the working directory and home.",
     "invalid_arguments.message": "The arguments do not fit the tool's input schema.",
     "invalid_arguments.hint": "Correct the named arguments and call again; the input schema lists the accepted values.",
     "unknown_argument.message": "{tool} has no such argument: {found}",

@@ -97,7 +97,7 @@ TEXTS: dict[str, str] = {
     "verify.viewer": "Import this directory in MindStudio Insight: {path}",
     "summary.done": "{ranks} ranks, {steps} step rows read from {path}.",
     "summary_nothing.message": "No results to summarise under {found}",
-    "summary_nothing.hint": "Parse the sessions first with parse_offline.",
+    "summary_nothing.hint": "verify_output says why: what is only unparsed, parse_offline makes; what was not captured, only another run.",
     "number_unreadable.message": "A result file could not be read to its end: {looked}",
     "number_unreadable.hint": "Its numbers are left out.",
     "steps_inflated.message": "First and last captured steps are inflated by starting and stopping the profiler.",

@@ -30,4 +30,6 @@ TEXTS: dict[str, str] = {
     "demo.kept": "Kept: {folder}",
     "demo.tool_failed": "{tool} failed.",
     "demo.unknown": "unknown",
+    "demo.folder_refused": "--folder {folder}: {why}; name a folder that is not there yet.",
+    "demo.activate": "To try the commands by hand on this simulated host: source {file}",
 }

@@ -13,7 +13,7 @@ TEXTS: dict[str, str] = {
     "path_invalid.message": "这不是可用的路径：{found}",
     "path_invalid.hint": "请给出绝对路径，或相对于服务端工作目录的路径。",
     "path_not_allowed.message": "该路径不在本服务端允许访问的目录之内：{found}",
-    "path_not_allowed.hint": "请让运行服务端的人用 --allow-dir 加入该目录。",
+    "path_not_allowed.hint": "请用 --allow-dir DIR（可重复）或 MINDSPEED_MM_TRAIN_PROFILER_ALLOW_DIR=DIR:DIR 启动服务端；未指定时为工作目录与主目录。",
     "invalid_arguments.message": "参数不符合该工具的输入模式。",
     "invalid_arguments.hint": "请改正所列参数后重新调用；可用取值见输入模式。",
     "unknown_argument.message": "{tool} 没有这个参数：{found}",

@@ -97,7 +97,7 @@ TEXTS: dict[str, str] = {
     "verify.viewer": "在 MindStudio Insight 中导入此目录：{path}",
     "summary.done": "读取了 {ranks} 个 rank、{steps} 行 step 数据（{path}）。",
     "summary_nothing.message": "{found} 下没有可汇总的结果",
-    "summary_nothing.hint": "请先用 parse_offline 解析会话。",
+    "summary_nothing.hint": "verify_output 会说明原因：仅未解析的可用 parse_offline 解析；未采集到的只能重新运行。",
     "number_unreadable.message": "结果文件没能读完：{looked}",
     "number_unreadable.hint": "其数值未列出。",
     "steps_inflated.message": "采集窗口的首尾 step 会因启停 profiler 而偏长。",

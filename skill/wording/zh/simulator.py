@@ -30,4 +30,6 @@ TEXTS: dict[str, str] = {
     "demo.kept": "已保留：{folder}",
     "demo.tool_failed": "{tool} 失败。",
     "demo.unknown": "未知",
+    "demo.folder_refused": "--folder {folder}：{why}；请指定一个尚不存在的目录。",
+    "demo.activate": "如需在该模拟主机上手动尝试各命令：source {file}",
 }
