@@ -25,6 +25,29 @@ def parse_tree(text: bytes) -> Any:
     return _parser().parse(text)
 
 
+def is_one_substitution(text: bytes) -> bool:
+    """Whether a text is one ``$(...)`` from its first to its last byte, and nothing else."""
+    tree = parse_tree(b"x=" + text + b"\n")
+    if tree.root_node.has_error or tree.root_node.named_child_count != 1:
+        return False
+    value = tree.root_node.named_children[0].child_by_field_name("value")
+    return bool(value is not None and value.type == "command_substitution" and value.end_byte == len(text) + 2)
+
+
+def assigned_values(text: bytes, name: "re.Pattern[bytes]") -> list[tuple[int, int]]:
+    """(start, end) of the values of assignments whose variable's whole name matches; those without a value left out."""
+    found: list[tuple[int, int]] = []
+    stack = [parse_tree(text).root_node]
+    while stack:
+        node = stack.pop()
+        stack += node.children
+        if node.type == "variable_assignment":
+            variable, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+            if variable is not None and value is not None and name.fullmatch(variable.text) and value.type != "array":
+                found.append((value.start_byte, value.end_byte))
+    return sorted(found)
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """One shell file. ``data`` is what lies on disk; ``text`` the same bytes with CR and BOM blanked for the grammar.

@@ -7,9 +7,11 @@
 What the script derives from them (WORLD_SIZE, a batch size) follows by itself, because the definition is changed.
 """
 
+import re
 from collections.abc import Mapping
 
 from mindspeed_mm_train_profiler.errors import CodedError
+from mindspeed_mm_train_profiler.launch_script import syntax
 from mindspeed_mm_train_profiler.launch_script.plan import LauncherCall, LaunchPlan, Word
 from mindspeed_mm_train_profiler.profile_config.edits import Edit
 from mindspeed_mm_train_profiler.profile_config.shell_edit import Located, Sources, outer
@@ -24,6 +26,9 @@ VARIABLES: tuple[tuple[str, str], ...] = (
 LAUNCHERS = frozenset({"torchrun", "python -m torch.distributed.run", "python -m torch.distributed.launch"})
 CONFLICTS = ("standalone", "rdzv_backend", "rdzv_endpoint")
 """With these the launcher takes no notice of the four options."""
+HOSTFILE = re.compile(rb"(?i)(?:\w*_)?hosts?_?file")
+"""Names that scripts give the path of their hostfile (examples of 2.0.0 to 26.1.0: HOSTFILE)."""
+HOSTFILE_VARIABLE = "MM_PROFILER_HOSTFILE"
 SAMPLE: Mapping[str, str] = {
     "MM_PROFILER_NNODES": "3",
     "MM_PROFILER_NODE_RANK": "2",
@@ -60,6 +65,7 @@ def edits(sources: Sources, call: LauncherCall) -> list[Located]:
             raise CodedError("cluster_not_editable", found=f"--{option} {word.text}")
         if located not in found:
             found.append(located)
+    found += [located for located in _hostfiles(sources) if located not in found]
     if added:
         span = call.entry.span if call.entry is not None else None
         if span is None or span.path not in sources.files:
@@ -68,8 +74,20 @@ def edits(sources: Sources, call: LauncherCall) -> list[Located]:
     return found
 
 
+def _hostfiles(sources: Sources) -> list[Located]:
+    """Assignments that name a hostfile: in an allocation, one of its nodes (an address a line) takes its place."""
+    return [
+        (path, Edit(start, end, new))
+        for path, file in sources.files.items()
+        for start, end in syntax.assigned_values(file.data, HOSTFILE)
+        if (new := _wrapped(file.data[start:end], HOSTFILE_VARIABLE)) is not None
+    ]
+
+
 def _wrapped(raw: bytes, variable: str) -> bytes | None:
     """``raw`` as the default of the variable, in its own quotes; None for what cannot stand there."""
+    if (command := _command(raw)) is not None:
+        return command[0] + b"${" + variable.encode() + b"-" + command[1] + b"}" + command[0]
     mark = raw[:1] if raw[:1] in (b'"', b"'") and raw[-1:] == raw[:1] and len(raw) > 1 else b""
     inner = raw[1:-1] if mark else raw
     if any(char in inner for char in (b'"', b"'", b"`", b"\n", b"(", b" ", b"<", b">")):
@@ -78,6 +96,23 @@ def _wrapped(raw: bytes, variable: str) -> bytes | None:
         return None
     quote = b'"' if mark else b""
     return quote + b"${" + variable.encode() + b"-" + inner + b"}" + quote
+
+
+def _command(raw: bytes) -> tuple[bytes, bytes] | None:
+    """(quotes, text) of a value that is one command substitution, ``$(wc -l < $HOSTFILE)`` or in backticks.
+
+    As the variable's default it is not run at all in an allocation: the hostfile need not be there. What bash itself
+    takes for one substitution is decided by the parser, not by looking for brackets.
+    """
+    for quote in (b"", b'"'):
+        inner = raw[len(quote) : len(raw) - len(quote)]
+        if len(raw) <= 2 * len(quote) or not raw.startswith(quote) or not raw.endswith(quote):
+            continue
+        if inner.startswith(b"`") and inner.endswith(b"`") and inner.count(b"`") == 2 and b"\\" not in inner:
+            inner = b"$(" + inner[1:-1] + b")"  # the same command, in the form that nests
+        if inner.startswith(b"$(") and not inner.startswith(b"$((") and syntax.is_one_substitution(inner):
+            return quote, inner
+    return None
 
 
 def _definition(sources: Sources, word: Word, variable: str) -> Located | None:

@@ -3,6 +3,7 @@
 Configurations are reloaded under the trainer's own rules; the script copy is read again by the static evaluator.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,6 +51,9 @@ class Request:
     """Other words of the launcher call that may change, by index, and what they must become."""
 
 
+BACKTICKS = re.compile(r"`([^`\\]*)`")
+
+
 def script_problems(before: LaunchPlan, after: LaunchPlan, request: Request) -> list[tuple[str, str]]:
     """What the copy would do otherwise than asked, as (kind, detail); empty where the proof holds.
 
@@ -90,4 +94,8 @@ def _word_problems(before: LaunchPlan, after: LaunchPlan, request: Request) -> l
         (f"word:{index}", f"{b!r} != {request.words.get(index, a)!r}")
         for index, (a, b) in enumerate(zip(old, new, strict=True))
         if b != request.words.get(index, a)
+        and not (
+            # an unknown value is told by its text: a command in backticks is the same one in $()
+            not before.call.words[index].known and b == BACKTICKS.sub(r"$(\1)", a)
+        )
     ]

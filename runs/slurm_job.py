@@ -56,11 +56,14 @@ def batch(folder: RunFolder) -> int:
         **identity(os.getpid()),
     }
     folder.write("job", job)
+    hostfile = folder.path / "hostfile"
+    hostfile.write_text("".join(f"{address}\n" for _, address in nodes), encoding="utf-8")
     environment = {
         **os.environ,
         "MM_PROFILER_NNODES": str(len(nodes)),
         "MM_PROFILER_MASTER_ADDR": nodes[0][1],
         "MM_PROFILER_MASTER_PORT": str(port),
+        "MM_PROFILER_HOSTFILE": str(hostfile),
     }
     words = ["srun", f"--ntasks={len(nodes)}", "--ntasks-per-node=1", "--kill-on-bad-exit=1", "--label"]
     module = ["-m", "mindspeed_mm_train_profiler.runs.slurm_job", "node", str(folder.path)]

@@ -73,6 +73,35 @@ def test_real_bash_passes_the_allocations_values(checkout: Checkout, tmp_path: P
         assert f"--{option}={value}" in words or words[words.index(f"--{option}") + 1] == value, words
 
 
+HOSTFILES = {
+    "substitutions": "HOSTFILE=\"nodes.txt\"\nMASTER_ADDR=$(head -n1 $HOSTFILE | awk '{print $1;}')\nNNODES=$(cat $HOSTFILE | wc -l)\n"
+    "NODE_RANK=$(awk '{r[$1]=(FNR-1);}END{print r[\"'$MASTER_ADDR'\"];}' $HOSTFILE)\n",
+    "backticks and quotes": 'HOST_FILE=\'nodes.txt\'\nMASTER_ADDR="$(head -n1 $HOST_FILE)"\nNNODES=`cat $HOST_FILE | wc -l`\nNODE_RANK="`echo 0`"\n',
+}
+
+
+@pytest.mark.parametrize("shape", HOSTFILES)
+def test_what_a_hostfile_tells_comes_from_the_allocation(checkout: Checkout, tmp_path: Path, shape: str) -> None:
+    """In an allocation the file is not asked, and what is derived from its length follows."""
+    text = HOSTFILES[shape] + (
+        "GBS=$((2 * NNODES * 4))\ntorchrun --nproc_per_node 2 --nnodes $NNODES --node_rank $NODE_RANK "
+        f"--master_addr $MASTER_ADDR --master_port 6000 {REST} --global-batch-size $GBS\n"
+    )
+    copy = built(checkout, text)
+    words = launched(copy, tmp_path, dict(SAMPLE))
+    for option, variable in VARIABLES:
+        assert words[words.index(f"--{option}") + 1] == SAMPLE[variable]
+    assert words[-1] == str(2 * int(SAMPLE["MM_PROFILER_NNODES"]) * 4)
+    (tmp_path / "nodes.txt").write_text("one\ntwo\nthree\nfour\n", encoding="utf-8")
+    by_hand = launched(copy, tmp_path, {})
+    assert by_hand[by_hand.index("--nnodes") + 1] == "4" and by_hand[-1] == "32"
+    assert by_hand[by_hand.index("--master_addr") + 1] == "one"
+    made = tmp_path / "made"
+    made.write_text("a\nb\n", encoding="utf-8")
+    from_ours = launched(copy, tmp_path, {"MM_PROFILER_HOSTFILE": str(made)})
+    assert from_ours[from_ours.index("--nnodes") + 1] == "2"
+
+
 @pytest.mark.parametrize(
     "text",
     [
