@@ -64,6 +64,27 @@ def look(build: Mapping[str, Any], environment: Mapping[str, str], smi: SmiRepor
         yield Finding(Note("umask_open", {"umask": f"{local.umask():04o}"}), False)
 
 
+def look_node(build: Mapping[str, Any], environment: Mapping[str, str], number: int) -> Iterable[Finding]:
+    """On a node of an allocation, before its script starts: disk and variables where a profiled rank runs.
+
+    A node that profiles nothing is not asked: its full disk stops no profile.
+    """
+    if not ranks_of(build, number):
+        return
+    yield from _disk(build)
+    if names := local.disabling_variables({**environment, **dict(build.get("env") or {})}):
+        taken = set(build.get("unset") or ())
+        if left := [name for name in names if name not in taken]:
+            yield Finding(Note("profiler_disabled", {"names": ", ".join(left)}), True)
+
+
+def ranks_of(build: Mapping[str, Any], number: int) -> list[int]:
+    """The profiled global ranks of one node: torchrun counts them node by node."""
+    nproc = build.get("nproc_per_node")
+    ranks = (build.get("expected") or {}).get("ranks") or []
+    return [rank for rank in ranks if nproc and rank // nproc == number]
+
+
 def look_cluster(build: Mapping[str, Any]) -> Iterable[Finding]:
     """What can be looked at on a login node: files, disk, umask; devices and ports are the allocation's."""
     yield from _files(build)

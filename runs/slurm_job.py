@@ -16,13 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from mindspeed_mm_train_profiler.npu_host import cann
-from mindspeed_mm_train_profiler.runs import recorder, slurm
+from mindspeed_mm_train_profiler.runs import preflight, recorder, slurm
 from mindspeed_mm_train_profiler.runs.folder import RECORD_VARIABLE, RUN_VARIABLE, RunFolder, alive, identity
 from mindspeed_mm_train_profiler.runs.supervisor import Supervisor
 from mindspeed_mm_train_profiler.state import private_folder
 
 NOT_SHARED = 96
 """Exit code of a task that does not see the run's folder."""
+NOT_READY = 97
+"""Exit code of a task whose node refuses the launch: its record says why."""
 
 
 def free_port() -> int:
@@ -105,12 +107,18 @@ def node(folder: RunFolder) -> int:
         RECORD_VARIABLE: str(recorder.install(own.path)),
         RUN_VARIABLE: f"{folder.run_id}.{number}",
     }
-    own.write("build", {"save_path": build.get("save_path")})
+    own.write("build", {"save_path": build.get("save_path"), "master_port": None})
     own.write("run", {**run, "environment": environment, "host": socket.gethostname(), "node": number})
     own.write("supervisor", identity(os.getpid()))
     os.umask(0o022)
     supervisor = Supervisor(own, new_session=False)
     supervisor.note_facts("start")
+    allowed = set(run.get("allowed") or ())
+    for finding in preflight.look_node(build, environment, number):
+        if finding.refuses and finding.note.code not in allowed:
+            words = "; ".join(f"{name}: {value}" for name, value in finding.note.params.items())
+            supervisor.finish(None, "not started", {"code": finding.note.code, "evidence": words[:400]})
+            return NOT_READY
     try:
         process = supervisor.start()
     except OSError as error:
@@ -125,6 +133,8 @@ def node(folder: RunFolder) -> int:
 
 def exit_code(end: dict[str, Any]) -> int:
     """The launcher's, also where the script hides it; a signal as 128 + n."""
+    if end.get("refused"):
+        return NOT_READY
     codes = [int(code) for code in end.get("launcher_exit_codes") or []]
     if wrong := [code for code in codes if code]:
         return wrong[0]

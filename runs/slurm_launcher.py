@@ -49,6 +49,7 @@ def start(
         "job_id": None,
         "asked": dict(asked),
         "log_file": None,
+        "allowed": sorted(allowed),
     }
     folder.write("build", dict(build))
     folder.write("run", run)

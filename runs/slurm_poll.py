@@ -154,6 +154,9 @@ def diagnosis(
             dict(item, evidence=redact.text(str(item.get("evidence", ""))))
             for item in (own.read("status") or {}).get("findings") or []
         ]
+        if refused := (own.read("end") or {}).get("refused"):
+            found.append(row(refused["code"], f"node {own.path.name}: {refused['evidence']}"))
+            continue
         found += diagnosis_rows.host_causes(own) if own in failed else []
         found += [
             {**item, "evidence": f"node {own.path.name}: {item['evidence']}"}

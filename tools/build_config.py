@@ -59,6 +59,17 @@ class ChangeMade(BaseModel):
     after: Any = None
 
 
+class Placed(BaseModel):
+    """Where a profiled rank runs: torchrun counts ranks node by node. ``device``: index on its node."""
+
+    rank: int
+    node: int
+    device: int
+
+
+MAX_PLACED = 32
+
+
 class Expected(BaseModel):
     """Steps: the profiler's 0-based counter; iterations: the log's 1-based number."""
 
@@ -66,6 +77,8 @@ class Expected(BaseModel):
     steps: list[int] = Field(default_factory=list)
     iterations: list[int] = Field(default_factory=list)
     sessions: int | None = None
+    placement: list[Placed] | None = None
+    """Of a job over many nodes; the first ``MAX_PLACED`` ranks."""
 
 
 class Estimate(BaseModel):
@@ -197,6 +210,13 @@ async def ask(
         return NotAsked()
 
 
+def _placement(proposal: Any) -> list[Placed] | None:
+    nproc, ranks = proposal.plan.nproc_per_node, proposal.expected.get("ranks")
+    if not nproc or ranks is None or (proposal.nodes or proposal.plan.nnodes or 1) < 2:
+        return None
+    return [Placed(rank=rank, node=rank // nproc, device=rank % nproc) for rank in ranks[:MAX_PLACED]]
+
+
 def build_config(
     script: Annotated[str, Field(description="launch script (.sh)")],
     options: ProfileOptions = DEFAULTS,
@@ -206,7 +226,7 @@ def build_config(
     confirmed: Annotated[
         bool | None, Field(description="true: the user has confirmed the table; false: declined")
     ] = None,
-    nodes: Annotated[int | None, Field(description="for launcher slurm: nodes of the allocation")] = None,
+    nodes: Annotated[int | None, Field(description="for slurm: how many nodes")] = None,
     language: Language = None,
     answer: Annotated[ElicitationResult[Confirm], Resolve(ask)] = None,  # type: ignore[assignment]
 ) -> BuildResult:
@@ -220,7 +240,7 @@ def build_config(
     shown: dict[str, Any] = {
         "confirmation": [Row(item=item, value=value) for item, value in rows],
         "table": confirmation.table(spoken, rows),
-        "expected": Expected(**proposal.expected),
+        "expected": Expected(**proposal.expected, placement=_placement(proposal)),
         "estimate": Estimate(**proposal.estimate) if proposal.estimate else None,
     }
     if said is not True:

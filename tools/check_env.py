@@ -1,5 +1,6 @@
 """check_env: is this host ready to train and profile? CANN, npu-smi, torch_npu, msprof, disk, port."""
 
+import socket
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
@@ -72,6 +73,7 @@ class CheckEnvResult(Result):
     """Facts about this host; ``blocking`` is what stops a collection here."""
 
     ready: bool
+    host: str | None = None
     cann: CannFound
     npu_smi: SmiFound
     npus: list[NpuFound] = Field(default_factory=list)
@@ -104,10 +106,16 @@ def check_env(
     script: Annotated[str | None, Field(description="launch script, for its CANN, Python, port and paths")] = None,
     python: Annotated[str | None, Field(description="interpreter the training uses")] = None,
     workdir: Annotated[str | None, Field(description="where the launch starts")] = None,
+    srun: Annotated[list[str] | None, Field(description="probe a Slurm node; srun options")] = None,
     language: Language = None,
 ) -> CheckEnvResult:
-    """Look at the host; nothing is changed."""
+    """Look at the host; nothing is changed. Errors with ``srun``: those of ``check_node``."""
     import shutil
+
+    if srun is not None:
+        from mindspeed_mm_train_profiler.tools.check_node import check_node
+
+        return check_node(srun, script=script, python=python, workdir=workdir, language=resolve_language(language))
 
     from mindspeed_mm_train_profiler.launch_script import read_launch
     from mindspeed_mm_train_profiler.npu_host import advisories, cann, local, probe, smi
@@ -146,6 +154,7 @@ def check_env(
         warnings=remarks(spoken, notes),
         next_step=_next(spoken, script) if ready else None,
         ready=ready,
+        host=socket.gethostname(),
         cann=CannFound(
             set_env=found.set_env[0] if found.set_env else None, sourced=list(found.set_env), version=found.version
         ),
@@ -237,7 +246,7 @@ TOOL = ToolSpec(
     name="check_env",
     title="Check the NPU host",
     description="Look at this host without changing it: CANN, npu-smi (NPUs, memory, processes), torch_npu in the "
-    "Python the script uses, msprof, free disk, MASTER_PORT. 'blocking' is what stops a collection here.",
+    "Python the script uses, msprof, free disk, MASTER_PORT. 'blocking' stops a collection.",
     function=check_env,
     read_only=True,
     destructive=False,

@@ -38,7 +38,7 @@ def launch_training(
         str | None, Field(description="the same key always means the same run", max_length=200)
     ] = None,
     override: Annotated[
-        list[str] | None, Field(description="codes of refusals to go on in spite of, e.g. port_in_use")
+        list[str] | None, Field(description="refusals to overrule, e.g. port_in_use")
     ] = None,
     launcher: Literal["local", "slurm"] = "local",
     partition: str | None = None,

@@ -28,6 +28,16 @@ def locate(run_id: str | None, path: str | None) -> tuple[Path, Expectation]:
     return Path(manifest["save_path"]), expectation
 
 
+def per_node(run_id: str | None) -> int | None:
+    """Ranks of a node, where a run is one over many; None elsewhere."""
+    if run_id is None:
+        return None
+    manifest = _manifest(run_id)
+    many = int(manifest.get("nodes") or manifest.get("nnodes") or 1) > 1
+    nproc = manifest.get("nproc_per_node")
+    return nproc if many and isinstance(nproc, int) and nproc > 0 else None
+
+
 def _windows(run_id: str) -> list[opened.Window]:
     """What was opened in a dynamic run and was not ignored."""
     from mindspeed_mm_train_profiler.runs import folder as folders

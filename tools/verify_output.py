@@ -65,6 +65,7 @@ class RankFound(BaseModel):
 
     rank: int | None
     device: int | None = None
+    node: int | None = Field(None, description="of a run over many")
     session: str | None = None
     state: Literal["valid", "unparsed", "invalid", "missing"]
     steps: list[int] | None = None
@@ -98,7 +99,8 @@ class VerifyResult(Result):
             number = "?" if rank.rank is None else rank.rank
             state = wording.text(language, f"verify.state.{rank.state}")
             steps = "-" if rank.steps is None else ranges(list(rank.steps))
-            yield wording.text(language, "verify.rank", rank=number, state=state, steps=steps)
+            where = "" if rank.node is None else f"node {rank.node} "
+            yield where + wording.text(language, "verify.rank", rank=number, state=state, steps=steps)
             for problem in rank.problems[:4]:
                 yield f"  [{problem.code}] {problem.detail}"
                 if problem.fix:
@@ -122,10 +124,11 @@ def verify_output(
     """Judge what the profiler left; changes nothing on disk."""
     from mindspeed_mm_train_profiler import profile_data
     from mindspeed_mm_train_profiler.profile_data.problems import Problem
-    from mindspeed_mm_train_profiler.tools.profile_source import locate, seconds
+    from mindspeed_mm_train_profiler.tools.profile_source import locate, per_node, seconds
 
     spoken = resolve_language(language)
     folder, expectation = locate(run_id, path)
+    nproc = per_node(run_id)
     if expected and expected.ranks == [-1]:  # as the profiler's own settings say "all"
         expected.ranks = list(range(expected.world_size)) if expected.world_size else None
     for key, value in (expected.model_dump(exclude_none=True) if expected else {}).items():
@@ -152,6 +155,7 @@ def verify_output(
         RankFound(
             rank=rank.rank,
             device=rank.device,
+            node=_node(nproc, rank.rank),
             session=str(rank.session) if rank.session else None,
             state=rank.state,
             steps=rank.steps and rank.steps[:MAX_STEPS],
@@ -219,6 +223,10 @@ def _bounded(result: VerifyResult, language: wording.Language) -> VerifyResult:
             result.warnings += remarks(language, [Note("rows_left_out", about)])
         fit(result, ("ranks", "checks"), limit=MAX_BYTES + 1_000)
     return result
+
+
+def _node(nproc: int | None, rank: int | None) -> int | None:
+    return None if nproc is None or rank is None else rank // nproc
 
 
 def _checks(problems: list[Any], shown: Any) -> list[CheckFound]:

@@ -37,6 +37,8 @@ class World:
         built = await self.ask("build_config", script=script, options={**SHORT, **options}, nodes=nodes, confirmed=True)
         assert not built["_error"], built
         assert built["next_step"]["arguments"]["launcher"] == "slurm"
+        placed = [(row["rank"], row["node"], row["device"]) for row in built["expected"]["placement"]]
+        assert placed == [(rank, rank // 2, rank % 2) for rank in built["expected"]["ranks"]]
         run = await self.ask("launch_training", config_id=built["config_id"], launcher="slurm", **(more or {}))
         assert not run["_error"] and run["job_id"], run
         return str(run["run_id"])
@@ -99,7 +101,7 @@ async def test_two_nodes_end_complete(world: World, chain: str) -> None:
     assert done["slurm"]["state"] == "COMPLETED"
     verdict = await world.ask("verify_output", run_id=run_id)
     assert verdict["verdict"] == "complete", verdict
-    assert [row["rank"] for row in verdict["ranks"]] == [0, 3], "one rank on each node"
+    assert [(row["rank"], row["node"]) for row in verdict["ranks"]] == [(0, 0), (3, 1)], "one rank on each node"
     other = await world.ask("poll_status", run_id=run_id, node=0, log_lines=5)
     assert "/nodes/0/" in other["log_path"]
     assert living(run_id) == []
@@ -113,6 +115,36 @@ async def test_a_rank_that_fails_on_one_node_fails_the_job(world: World, monkeyp
     assert done["state"] == "failed" and done["exit_code"], done
     assert any(item["evidence"].startswith("node 1: ") for item in done["diagnosis"]), done["diagnosis"]
     world.cluster.wait(lambda: living(run_id) == [], 20)
+
+
+async def test_only_a_node_with_profiled_ranks_is_asked_whether_its_profiler_works(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A variable on the second node alone disables the profiler: harmless where that node profiles nothing."""
+    prolog = tmp_path / "prolog.sh"
+    prolog.write_text('#!/bin/sh\n[ "$SLURMD_NODENAME" = n2 ] && echo "export PROFILING_MODE=dynamic"\nexit 0\n')
+    prolog.chmod(0o755)
+    monkeypatch.setenv("SLURM_TASK_PROLOG", str(prolog))
+    first = await world.launched(ranks=[0, 1])
+    assert (await world.until(first, ended))["state"] == "succeeded"
+    second = await world.launched(ranks=[0, 3])
+    done = await world.until(second, ended)
+    assert (done["state"], done["iteration"]) == ("failed", None)
+    assert done["diagnosis"][0]["code"] == "profiler_disabled" and "node 1" in done["diagnosis"][0]["evidence"]
+
+
+async def test_a_node_is_probed_from_a_login_node(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = str(world.checkout.scripts["fsdp2"])
+    found = await world.ask("check_env", script=script, srun=["--nodelist=n2"])
+    assert not found["_error"] and found["ready"], found
+    assert found["torch_npu"] and len(found["npus"]) == 2
+    monkeypatch.setenv("SIMULATED_NPU_DEVICES", "0")
+    here = await world.ask("check_env", script=script)
+    assert not here["ready"] and "login_node" in [row["code"] for row in here["warnings"]]
+    for words, code in ((["--wrap=x"], "slurm_option_invalid"), (["--nodelist=n77"], "slurm_refused")):
+        refused = await world.ask("check_env", script=script, srun=words)
+        assert refused["_error"] and refused["error"]["code"] == code, refused
+    world.cluster.wait(lambda: not world.cluster.run("squeue", "-h").strip(), 30)
 
 
 async def test_cancelled_by_us_and_by_others(world: World) -> None:

@@ -127,4 +127,8 @@ TEXTS: dict[str, str] = {
     "diagnosis.too_few_npus.fix": "Check npu-smi info, ASCEND_RT_VISIBLE_DEVICES and nproc_per_node; launch again, with override too_few_npus to go on in spite of it.",
     "diagnosis.npu_unavailable.cause": "npu-smi shows no NPU; the training was not started.",
     "diagnosis.npu_unavailable.fix": "Run on a host with Ascend NPUs; in a container pass /dev/davinci* and the driver folder through.",
+    "diagnosis.save_disk_too_small.cause": "A node with profiled ranks has too little space for the profile; its training was not started.",
+    "diagnosis.save_disk_too_small.fix": "Choose another save_path, fewer ranks or steps; override save_disk_too_small launches in spite of it.",
+    "diagnosis.profiler_disabled.cause": "Variables on a node with profiled ranks disable the profiler; its training was not started.",
+    "diagnosis.profiler_disabled.fix": "Unset them on that node (a profile.d file, the module system), then launch again.",
 }

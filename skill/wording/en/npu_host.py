@@ -30,7 +30,7 @@ TEXTS: dict[str, str] = {
     "advisory_parse_fails.message": "With CANN {cann} parse failures are reported ({source}).",
     "advisory_parse_fails.hint": "Keep the raw data and parse on a host with another CANN.",
     "login_node.message": "This host has Slurm and no NPU: a login node, it seems.",
-    "login_node.hint": "Probe inside an allocation (srun --nodes=1 --time=2 mindspeed-mm-train-profiler env --script SCRIPT), then build with nodes and launch with launcher slurm.",
+    "login_node.hint": "check_env with srun=[] (or its options, e.g. --gres=npu:8) looks at a node of the cluster instead; then build with nodes and launch with launcher slurm.",
     "env.npu.yes": "NPU available",
     "env.npu.no": "no NPU available",
     "env.npu.unknown": "NPU not probed",

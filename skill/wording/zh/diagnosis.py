@@ -127,4 +127,8 @@ TEXTS: dict[str, str] = {
     "diagnosis.too_few_npus.fix": "请检查 npu-smi info、ASCEND_RT_VISIBLE_DEVICES 与 nproc_per_node 后重新启动；可用 override 传入 too_few_npus 继续。",
     "diagnosis.npu_unavailable.cause": "npu-smi 未显示任何 NPU；训练没有启动。",
     "diagnosis.npu_unavailable.fix": "请在有 Ascend NPU 的环境中运行；若在容器中，请映射 /dev/davinci* 与驱动目录。",
+    "diagnosis.save_disk_too_small.cause": "有被采集 rank 的节点空间不足以存放数据；该节点的训练没有启动。",
+    "diagnosis.save_disk_too_small.fix": "请换一个 save_path，或减少 rank 与 step；可用 override 传入 save_disk_too_small 继续。",
+    "diagnosis.profiler_disabled.cause": "有被采集 rank 的节点上有使 profiler 失效的环境变量；该节点的训练没有启动。",
+    "diagnosis.profiler_disabled.fix": "请在该节点取消设置（profile.d 文件、module 系统）后重新启动。",
 }

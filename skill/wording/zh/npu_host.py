@@ -30,7 +30,7 @@ TEXTS: dict[str, str] = {
     "advisory_parse_fails.message": "有报告称 CANN {cann} 会解析失败（{source}）。",
     "advisory_parse_fails.hint": "请保留原始数据，并在装有其他 CANN 版本的主机上解析。",
     "login_node.message": "本机有 Slurm 但没有 NPU，似乎是登录节点。",
-    "login_node.hint": "可在作业分配内探测（srun --nodes=1 --time=2 mindspeed-mm-train-profiler env --script SCRIPT），然后在 build_config 中给出 nodes，并以 launcher slurm 启动。",
+    "login_node.hint": "check_env 传入 srun=[]（或其选项，如 --gres=npu:8）可改为检查集群中的一个节点；之后用 nodes 生成、用 launcher slurm 启动。",
     "env.npu.yes": "NPU 可用",
     "env.npu.no": "NPU 不可用",
     "env.npu.unknown": "未探测到 NPU 状态",
