@@ -13,7 +13,11 @@ from mindspeed_mm_train_profiler.runs.folder import RunFolder
 from mindspeed_mm_train_profiler.runs.preflight import Finding
 
 ROOM = "mindspeed_mm_train_profiler.runs"
-MODULES: Mapping[str, str] = {"local": f"{ROOM}.this_host", "slurm": f"{ROOM}.slurm_launcher"}
+MODULES: Mapping[str, str] = {
+    "local": f"{ROOM}.this_host",
+    "slurm": f"{ROOM}.slurm_launcher",
+    "slurm_array": f"{ROOM}.slurm_array",
+}
 DEFAULT = "local"
 
 

@@ -58,6 +58,11 @@ def look(folder: RunFolder, cursor: int | None, lines: int) -> dict[str, Any]:
     """A poll's facts, with ``parse``: {done, total, current, sessions}, and neither window nor iteration."""
     facts = poll.poll(folder, cursor, lines)
     progress = folder.read("progress") or {}
+    if (folder.read("run") or {}).get("launcher") == "slurm_array":
+        from mindspeed_mm_train_profiler.runs import slurm_array
+
+        rows = slurm_array.rows(folder)
+        progress = {"sessions": rows, "current": next((n for n, r in enumerate(rows) if r["state"] == "parsing"), None)}
     rows = progress.get("sessions") or (folder.read("job") or {}).get("sessions") or []
     done = sum(row.get("state") not in {None, "waiting", "parsing"} for row in rows)
     now = progress.get("current")

@@ -21,7 +21,13 @@ from mindspeed_mm_train_profiler.terminal.speech import rendered
 from mindspeed_mm_train_profiler.tools.common import Result, error_info, resolve_language, visible
 
 POLL_WAIT_S = 2.0
-ACKNOWLEDGED = {name: name for name in get_args(Acknowledgement)} | {"paths_missing": "missing_paths"}
+ACKNOWLEDGED: dict[str, str] = {name: name for name in get_args(Acknowledgement)} | {
+    "paths_missing": "missing_paths",
+    "all_ranks_not_acknowledged": "all_ranks",
+    "long_window_not_acknowledged": "long_window",
+    "every_step_not_acknowledged": "long_window",
+    "disk_too_small": "large_data",
+}
 """Error code -> the acknowledgement that lets a build go on."""
 OVERRIDABLE = {
     "npu_busy",

@@ -34,17 +34,13 @@ class LaunchTrainingResult(Result):
 
 def launch_training(
     config_id: Annotated[str, Field(description="from build_config")],
-    idempotency_key: Annotated[
-        str | None, Field(description="the same key always means the same run", max_length=200)
-    ] = None,
-    override: Annotated[
-        list[str] | None, Field(description="refusals to overrule, e.g. port_in_use")
-    ] = None,
+    idempotency_key: Annotated[str | None, Field(description="same key, same run", max_length=200)] = None,
+    override: Annotated[list[str] | None, Field(description="refusals to overrule, e.g. port_in_use")] = None,
     launcher: Literal["local", "slurm"] = "local",
     partition: str | None = None,
     account: str | None = None,
     time: Annotated[str | None, Field(description="Slurm's time limit")] = None,
-    sbatch: Annotated[list[str] | None, Field(description="more options, e.g. --gres=npu:8")] = None,
+    sbatch: Annotated[list[str] | None, Field(description="e.g. --gres=npu:8")] = None,
     language: Language = None,
 ) -> LaunchTrainingResult:
     """Start the run, or return the one that exists. Errors: refusals of the pre-flight, those of Slurm."""

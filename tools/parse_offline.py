@@ -44,15 +44,16 @@ class ParseOfflineResult(Result):
 
 def parse_offline(
     run_id: Annotated[str | None, Field(description="a run")] = None,
-    path: Annotated[str | None, Field(description="or a folder with sessions, at any depth")] = None,
+    path: Annotated[str | None, Field(description="or a folder, any depth")] = None,
     ranks: Annotated[list[int] | None, Field(description="only these")] = None,
     overwrite: Annotated[bool, Field(description="parse again what has good results")] = False,
+    sbatch: Annotated[list[str] | None, Field(description="run as Slurm array; options")] = None,
     language: Language = None,
 ) -> ParseOfflineResult:
     """Start parsing. Errors: parse_nothing, parse_run_active, parse_no_python, those of verify_output."""
     from mindspeed_mm_train_profiler.npu_host import cann, probe
     from mindspeed_mm_train_profiler.runs import folder as folders
-    from mindspeed_mm_train_profiler.runs import launch, parse_job, poll
+    from mindspeed_mm_train_profiler.runs import launch, launcher, parse_job, poll
     from mindspeed_mm_train_profiler.tools.profile_source import locate
 
     spoken = resolve_language(language)
@@ -82,21 +83,29 @@ def parse_offline(
         )
     host = cann.find(build.get("cann_set_env") or ())
     python = probe.find_python(build.get("python"), host.environment)
-    if python is None:
+    if python is None and sbatch is None:  # a login node has no training environment
         raise CodedError("parse_no_python", found=build.get("python") or "python3")
     job = {
         "path": str(place),
         "run_id": run_id,
         "python": python,
         "checkout": build.get("workdir"),
-        "environment": dict(host.environment),
+        "asked_python": build.get("python"),
+        "cann_set_env": build.get("cann_set_env"),
+        "environment": dict(host.environment) if sbatch is None else {},
         "sessions": [{**row.model_dump(), "state": "waiting"} for row in chosen],
         "skipped": [row.model_dump() for row in skipped],
     }
     own = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     with launch.launch_lock(parse_job.PREFIX):
         running = parse_job.running_on([row.session for row in chosen])
-        folder = running or parse_job.start(job, python=sys.executable, environment=own)
+        if running is not None:
+            folder = running
+        elif sbatch is None:
+            folder = parse_job.start(job, python=sys.executable, environment=own)
+        else:
+            way = launcher.named("slurm_array")
+            folder = way.start(job, os.environ, None, {"sbatch": sbatch}, (), ())
     audit.record("parse", run_id=folder.run_id, path=str(place), sessions=len(chosen), overwrite=overwrite)
     return _bounded(
         ParseOfflineResult(
@@ -110,7 +119,7 @@ def parse_offline(
             sessions=chosen,
             skipped=skipped,
             already_running=running is not None,
-            log_path=str(folder.log),
+            log_path=str(launcher.of(folder).log(folder)),
             next_step=NextStep(
                 tool="poll_status",
                 arguments={"run_id": folder.run_id, "wait_s": 15},

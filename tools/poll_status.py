@@ -149,8 +149,8 @@ class PollStatusResult(Result):
 
 async def poll_status(
     run_id: Annotated[str, Field(description="from launch_training, or a parse_id")],
-    cursor: Annotated[int | None, Field(ge=0, description="from the last call: only newer log lines come")] = None,
-    wait_s: Annotated[float, Field(ge=0, le=20, description="wait up to this long for a change")] = 0,
+    cursor: Annotated[int | None, Field(ge=0, description="from the last call, for newer log lines")] = None,
+    wait_s: Annotated[float, Field(ge=0, le=20, description="for a change")] = 0,
     log_lines: Annotated[int, Field(ge=0, le=200)] = 40,
     node: Annotated[int | None, Field(ge=0, description="whose log, of many")] = None,
     language: Language = None,

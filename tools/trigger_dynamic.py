@@ -56,13 +56,13 @@ class TriggerResult(Result):
 
 
 async def trigger_dynamic(
-    run_id: Annotated[str, Field(description="a run built with profile_type dynamic")],
+    run_id: Annotated[str, Field(description="a dynamic run")],
     start: Annotated[Literal["now"] | int, Field(description="step to start at")] = "now",
     steps: Annotated[int, Field(ge=1, le=100, description="how many to capture")] = 2,
     options: Annotated[
         dict[str, Any] | None, Field(description="build_config options to change: level, ranks, with_*, ...")
     ] = None,
-    wait_s: Annotated[float, Field(ge=0, le=20, description="wait so long for its end")] = 10,
+    wait_s: Annotated[float, Field(ge=0, le=20, description="for its end")] = 10,
     language: Language = None,
     context: Context[Any, Any] | None = None,
 ) -> TriggerResult:

@@ -133,6 +133,30 @@ async def test_only_a_node_with_profiled_ranks_is_asked_whether_its_profiler_wor
     assert done["diagnosis"][0]["code"] == "profiler_disabled" and "node 1" in done["diagnosis"][0]["evidence"]
 
 
+async def test_sessions_are_parsed_as_an_array(world: World) -> None:
+    """One session a task, each on whatever node is free; judged by what is there afterwards."""
+    agreed = ["checkpoint_overwrite", "all_ranks"]
+    run_id = await world.launched(ranks=[0, 1, 2, 3], analyse_flag=False, acknowledge=agreed)
+    assert (await world.until(run_id, ended))["state"] == "succeeded"
+    assert (await world.ask("verify_output", run_id=run_id))["verdict"] == "unparsed"
+    refused = await world.ask("parse_offline", run_id=run_id, sbatch=["--array=0-9"])
+    assert refused["error"]["code"] == "slurm_option_invalid"
+    job = await world.ask("parse_offline", run_id=run_id, sbatch=[])
+    assert not job["_error"] and len(job["sessions"]) == 4, job
+    again = await world.ask("parse_offline", run_id=run_id, sbatch=[])
+    assert again["already_running"] and again["parse_id"] == job["parse_id"]
+    done = await world.until(job["parse_id"], ended)
+    assert (done["state"], done["parse"]["done"], done["parse"]["total"]) == ("succeeded", 4, 4), done
+    assert {row["state"] for row in done["parse"]["sessions"]} == {"valid"} and done["slurm"]["job_id"]
+    assert (await world.ask("verify_output", run_id=run_id))["verdict"] == "complete"
+    held = await world.ask("parse_offline", run_id=run_id, overwrite=True, sbatch=["--hold"])
+    waiting = await world.ask("poll_status", run_id=held["parse_id"])
+    assert waiting["state"] == "starting" and waiting["slurm"]["state"] == "PENDING"
+    stopped = await world.ask("stop_training", run_id=held["parse_id"], grace_s=5)
+    assert stopped["state"] == "stopped" and stopped["left"] == []
+    assert (await world.ask("verify_output", run_id=run_id))["verdict"] == "complete", "nothing was touched"
+
+
 async def test_a_node_is_probed_from_a_login_node(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     script = str(world.checkout.scripts["fsdp2"])
     found = await world.ask("check_env", script=script, srun=["--nodelist=n2"])
