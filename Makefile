@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 JOBS ?= 2
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint types imports check clean
+.PHONY: demo test lint types imports audit check clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/mindspeed-mm-train-profiler demo $(DEMO)
@@ -24,6 +24,11 @@ test: $(VENV)/.installed-dev
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+# Known vulnerabilities of everything that an installation brings; asks the package index's advisories.
+audit: $(VENV)/.installed
+	@$(PIP) install 'pip-audit>=2.7'
+	$(BIN)/pip-audit --strict --skip-editable
 
 # The package is this folder under another name: a link gives mypy the name.
 types: $(VENV)/.installed-dev

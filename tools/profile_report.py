@@ -80,7 +80,9 @@ def write(
     folder = folder_of(run_id, place)
     html = folder / f"report.{language}.html"
     state.write_atomic(html, report_page.render(page, say, language).encode("utf-8", "backslashreplace"))
-    picture = report_picture.draw(numbers, str(place)[-80:]) if report_picture.available() else None
+    # the picture goes alone through a chat: it says itself where it comes from
+    title = str(place)[-80:] + (" (simulated)" if any(simulated(item.session) for item in numbers) else "")
+    picture = report_picture.draw(numbers, title) if report_picture.available() else None
     if picture is None:
         return Report(html, None, None)
     png = folder / "report.png"
