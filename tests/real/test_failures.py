@@ -1,6 +1,8 @@
 """Real failures of MindSpeed-MM and torch_npu, told as what they are: the run's diagnosis and the verdict."""
 
 import json
+import os
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +13,7 @@ import pytest
 from mindspeed_mm_train_profiler import profile_config, profile_data
 from mindspeed_mm_train_profiler.launch_script import read_launch
 from mindspeed_mm_train_profiler.options import ProfileOptions
+from mindspeed_mm_train_profiler.profile_data.numbers import session_numbers
 from mindspeed_mm_train_profiler.runs import launch, poll, stop, this_host
 from mindspeed_mm_train_profiler.runs.folder import RunFolder
 
@@ -84,6 +87,34 @@ def test_a_parser_without_msprof(checkout: Path, host: dict[str, str], provide: 
     verdict = profile_data.verify(Path(manifest["save_path"]), profile_data.Expectation(ranks=[0], steps=[3, 4]))
     assert verdict.word == "unparsed"
     assert "parse_failed" in {problem.code for rank in verdict.ranks for problem in rank.problems}
+
+
+def test_a_session_parsed_by_torch_npu_itself(
+    checkout: Path, host: dict[str, str], provide: Any, own_state: Path, tmp_path: Path
+) -> None:
+    """CANN's exporter alone is stood in; names, columns and edges of the results are torch_npu's own."""
+    program = tmp_path / "cann" / "tools" / "profiler" / "bin" / "msprof"
+    program.parent.mkdir(parents=True)
+    beside = program.parent.parent / "profiler_tool" / "analysis" / "msprof"  # torch_npu looks that it is there
+    beside.mkdir(parents=True)
+    (beside / "msprof.py").touch()
+    standin = Path(__file__).with_name("msprof_standin.py")
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} {standin} "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    with_exporter = {**host, "PATH": f"{program.parent}{os.pathsep}{host['PATH']}"}
+    folder, facts = run(built(checkout, MEGATRON, provide, with_cpu=False, level="level1"), with_exporter)
+    assert facts["state"] == "succeeded", facts
+    build = folder.read("build") or {}
+    verdict = profile_data.verify(Path(build["save_path"]), profile_data.Expectation(ranks=[0]), deep=True)
+    told = {problem.code: problem.looked for rank in verdict.ranks for problem in rank.problems if not problem.remark}
+    assert (verdict.word, told) == ("complete", {})
+    (rank,) = verdict.ranks
+    assert {"kernel_details.csv", "step_trace_time.csv", "op_statistic.csv", "trace_view.json"} <= set(rank.files)
+    assert rank.session is not None
+    numbers = session_numbers(rank.session)
+    assert numbers.kernel_total_us == pytest.approx(3 * (400.5 + 99.5))
+    assert [(row.name, row.core, row.count) for row in numbers.operators][:1] == [("MatMul_1", "AI_CORE", 3)]
+    assert [(row.step, row.values["compute_us"]) for row in numbers.steps] == [(None, pytest.approx(1500.0))]
 
 
 def test_a_variable_that_disables_the_profiler(
