@@ -10,6 +10,7 @@ import json
 import os
 import shlex
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -185,6 +186,26 @@ async def _session(
             return None
 
 
+def _in_terminal(script: Path, environment: Mapping[str, str], folder: Path, language: Language) -> bool:
+    """The same job by the terminal command, without a client: every default, the table confirmed by ``--yes``."""
+    words = ["collect", str(script), "--yes", "--language", language, "--acknowledge", "checkpoint_overwrite"]
+    say(f"$ mindspeed-mm-train-profiler {shlex.join(words)}\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "mindspeed_mm_train_profiler.cli", *words],
+        env=dict(environment) | {switches.PREFIX + "MS": "20"},
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        timeout=RUN_LIMIT_S,
+    )
+    for line in done.stdout.splitlines():
+        say(f"    {line}".rstrip())
+    return done.returncode == 0
+
+
 async def _run(given: argparse.Namespace, folder: Path, errors: TextIO) -> bool:
     """All chains, or all failures; True where each ended as it should."""
     language: Language = given.language
@@ -202,6 +223,11 @@ async def _run(given: argparse.Namespace, folder: Path, errors: TextIO) -> bool:
         )
         environment = host.environment(base, ms=60, devices=NPROC, **FAULTS.get(name, {}))
         outcomes.append(await _session(name, checkout, environment, folder, language, errors))
+    collected = True
+    if not given.failures:
+        heading(text(language, "demo.terminal"))
+        script = checkout.scripts[names[-1]]
+        collected = await anyio.to_thread.run_sync(_in_terminal, script, environment, folder, language)
     heading(text(language, "demo.results"))
     for outcome in outcomes:
         if outcome is not None:
@@ -214,7 +240,9 @@ async def _run(given: argparse.Namespace, folder: Path, errors: TextIO) -> bool:
         seconds = round(time.monotonic() - started)
         key = "demo.not_complete" if bad else "demo.all_complete"
         say("\n" + text(language, key, bad=bad, count=len(names), seconds=seconds))
-    return bad == 0
+        if not collected:
+            say(text(language, "demo.terminal_failed"))
+    return bad == 0 and collected
 
 
 def main(argv: list[str]) -> int:

@@ -44,6 +44,7 @@ def test_a_chain_ends_complete(chain: str, tmp_path: Path) -> None:
     for tool in SIX:
         assert f"] {tool} {{" in done.stdout
     assert len(list((tmp_path / "demo/collected" / chain).glob("*_ascend_pt"))) == 2
+    assert "$ mindspeed-mm-train-profiler collect " in done.stdout and "iteration 100/100" in done.stdout
     assert "computing " in done.stdout and str(tmp_path / "demo/collected" / chain) in done.stdout
 
 

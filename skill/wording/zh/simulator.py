@@ -32,4 +32,6 @@ TEXTS: dict[str, str] = {
     "demo.unknown": "未知",
     "demo.folder_refused": "--folder {folder}：{why}；请指定一个尚不存在的目录。",
     "demo.activate": "如需在该模拟主机上手动尝试各命令：source {file}",
+    "demo.terminal": "同样的流程，直接在终端完成（不经助手）：collect",
+    "demo.terminal_failed": "终端命令没有得到完整的 profile。",
 }
