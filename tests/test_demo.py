@@ -56,7 +56,7 @@ def test_a_kept_demo_can_be_walked_through_by_hand(tmp_path: Path) -> None:
     program = (
         f"source {shlex.quote(str(folder / 'activate.sh'))}; P=mindspeed-mm-train-profiler; "
         "$P env --json | python3 -c 'import json, sys; print(json.load(sys.stdin)[\"ready\"])'; $P runs; "
-        'cd "$MINDSPEED_MM_TRAIN_PROFILER_STATE/runs"; $P status $(ls -d run-*)'
+        'cd "$MINDSPEED_MM_TRAIN_PROFILER_STATE/runs"; $P status $(ls -d run-* | tail -1)'
     )
     done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, timeout=100, cwd=tmp_path)
     assert done.stdout.startswith("True\n"), done.stdout + done.stderr
