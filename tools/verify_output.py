@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field, ValidationInfo, field_validator
 from mindspeed_mm_train_profiler.errors import CodedError, Note
 from mindspeed_mm_train_profiler.options import ProfileOptions
 from mindspeed_mm_train_profiler.skill import wording
+from mindspeed_mm_train_profiler.tools import verify_rows as rows
 from mindspeed_mm_train_profiler.tools.bounds import MAX_BYTES, fit, short
 from mindspeed_mm_train_profiler.tools.common import (
     Language,
@@ -18,14 +19,9 @@ from mindspeed_mm_train_profiler.tools.common import (
     resolve_language,
 )
 
-MAX_TREE = 24
-MAX_DETAIL = 48
 MAX_RANGES = 600
 MAX_BRIEF = 8
 MAX_STEPS = 64
-MAX_ALIKE = 4
-MAX_FULL = 8
-"""Rows shown in full; beyond them a row goes without its files, and a problem met before without its words."""
 
 
 class Asked(BaseModel):
@@ -54,42 +50,13 @@ class Asked(BaseModel):
         return value
 
 
-class ProblemFound(BaseModel):
-    code: str
-    detail: str
-    fix: str | None = None
-
-
-class RankFound(BaseModel):
-    """``device`` is the device index, not the rank."""
-
-    rank: int | None
-    device: int | None = None
-    node: int | None = Field(None, description="of a run over many")
-    session: str | None = None
-    state: Literal["valid", "unparsed", "invalid", "missing"]
-    steps: list[int] | None = None
-    level: str | None = None
-    activities: list[str] | None = None
-    bytes: int | None = None
-    files: list[str] | None = Field(None, description="null: not listed")
-    problems: list[ProblemFound] = Field(default_factory=list)
-
-
-class CheckFound(BaseModel):
-    name: str
-    ok: bool
-    detail: str
-    fix: str | None = None
-
-
 class VerifyResult(Result):
     """Steps are the profiler's 0-based counter; null where nothing tells them (with_cpu false)."""
 
     verdict: Literal["complete", "unparsed", "partial", "empty", "missing"]
     path: str
-    ranks: list[RankFound] = Field(default_factory=list)
-    checks: list[CheckFound] = Field(default_factory=list)
+    ranks: list[rows.RankFound] = Field(default_factory=list)
+    checks: list[rows.CheckFound] = Field(default_factory=list)
     summary_numbers: dict[str, Any] | None = None
     tree: str = ""
     viewer_hint: str | None = None
@@ -98,7 +65,7 @@ class VerifyResult(Result):
         for rank in self.ranks[:16]:
             number = "?" if rank.rank is None else rank.rank
             state = wording.text(language, f"verify.state.{rank.state}")
-            steps = "-" if rank.steps is None else ranges(list(rank.steps))
+            steps = "-" if rank.steps is None else rows.ranges(list(rank.steps))
             where = "" if rank.node is None else f"node {rank.node} "
             yield where + wording.text(language, "verify.rank", rank=number, state=state, steps=steps)
             for problem in rank.problems[:4]:
@@ -143,19 +110,19 @@ def verify_output(
             raise
         verdict = profile_data.Verdict(folder, "missing")
 
-    def shown(problem: Any) -> ProblemFound:
+    def shown(problem: Any) -> rows.ProblemFound:
         note: Note = problem.note
-        return ProblemFound(
+        return rows.ProblemFound(
             code=problem.code,
             detail=wording.note_message(spoken, note),
             fix=wording.note_hint(spoken, note),
         )
 
     ranks = [
-        RankFound(
+        rows.RankFound(
             rank=rank.rank,
             device=rank.device,
-            node=_node(nproc, rank.rank),
+            node=rows.node_of(nproc, rank.rank),
             session=str(rank.session) if rank.session else None,
             state=rank.state,
             steps=rank.steps and rank.steps[:MAX_STEPS],
@@ -167,12 +134,12 @@ def verify_output(
         )
         for rank in verdict.ranks
     ]
-    checks = _checks(verdict.problems, shown)
+    checks = rows.grouped(verdict.problems, shown)
     if run_id and (said := _log_lines(run_id)):
         looked = Problem("training_log_errors", " | ".join(said))
-        checks.append(_check(shown(looked), ok=verdict.word == "complete"))
+        checks.append(rows.check(shown(looked), ok=verdict.word == "complete"))
     notes = [Note("search_cut", {"looked": str(folder)})] if verdict.bounded else []
-    if shortened := _shorten(ranks, verdict.ranks):
+    if shortened := rows.shorten(ranks, verdict.ranks):
         notes.append(Note("rows_shortened", {"looked": f"{shortened}/{len(ranks)}"}))
     if (long := max((len(rank.steps) for rank in verdict.ranks if rank.steps), default=0)) > MAX_STEPS:
         notes.append(Note("rows_shortened", {"looked": f"steps, {MAX_STEPS}/{long}"}))
@@ -199,7 +166,7 @@ def verify_output(
             path=folder,
         ),
         summary_numbers=_numbers(verdict),
-        tree=_tree(ranks),
+        tree=rows.tree(ranks),
         viewer_hint=wording.text(spoken, "verify.viewer", path=folder) if valid else None,
         next_step=_next(verdict.word, subject, spoken),
     )
@@ -217,49 +184,12 @@ def _bounded(result: VerifyResult, language: wording.Language) -> VerifyResult:
         left: dict[str, list[int | None]] = {}
         for place in order[count:]:
             left.setdefault(whole[place].state, []).append(whole[place].rank)
-        told = "; ".join(f"{state}: {ranges(numbers)}" for state, numbers in sorted(left.items()))
+        told = "; ".join(f"{state}: {rows.ranges(numbers)}" for state, numbers in sorted(left.items()))
         if left:
             about = {"shown": len(result.ranks), "total": len(whole), "states": f"+ {told[:MAX_RANGES]}"}
             result.warnings += remarks(language, [Note("rows_left_out", about)])
         fit(result, ("ranks", "checks"), limit=MAX_BYTES + 1_000)
     return result
-
-
-def _node(nproc: int | None, rank: int | None) -> int | None:
-    return None if nproc is None or rank is None else rank // nproc
-
-
-def _checks(problems: list[Any], shown: Any) -> list[CheckFound]:
-    """Of each kind the first few, then how many more there are."""
-    kinds: dict[str, list[Any]] = {}
-    for problem in problems:
-        kinds.setdefault(problem.code, []).append(problem)
-    found = []
-    for several in kinds.values():
-        rows = [_check(shown(problem), ok=problem.remark) for problem in several[:MAX_ALIKE]]
-        if len(several) > MAX_ALIKE:
-            rows[-1].detail += f" (+{len(several) - MAX_ALIKE})"
-            rows[-1].ok = all(problem.remark for problem in several)
-        found += rows
-    return found
-
-
-def ranges(numbers: list[int | None]) -> str:
-    """``0-7, 12, 3 x ?``: the last are sessions whose rank nothing tells."""
-    known = sorted({number for number in numbers if number is not None})
-    parts: list[list[int]] = []
-    for number in known:
-        if parts and parts[-1][1] == number - 1:
-            parts[-1][1] = number
-        else:
-            parts.append([number, number])
-    words = [str(first) if first == last else f"{first}-{last}" for first, last in parts]
-    unknown = numbers.count(None)
-    return ", ".join([*words, *([f"{unknown} x ?"] if unknown else [])])
-
-
-def _check(found: ProblemFound, *, ok: bool) -> CheckFound:
-    return CheckFound(name=found.code, ok=ok, detail=found.detail, fix=found.fix)
 
 
 def _log_lines(run_id: str) -> list[str]:
@@ -268,28 +198,6 @@ def _log_lines(run_id: str) -> list[str]:
     from mindspeed_mm_train_profiler.runs import folder as folders
 
     return profiler_lines(folders.find(run_id).log)
-
-
-def _shorten(ranks: list[RankFound], judged: list[Any]) -> int:
-    """Take from the rows beyond ``MAX_FULL`` what others say already; the number of rows shortened."""
-    told: set[str] = set()
-    shortened = 0
-    for place, (rank, source) in enumerate(zip(ranks, judged, strict=True)):
-        cut = False
-        for problem, met in zip(rank.problems, source.problems, strict=True):
-            if problem.code in told:
-                problem.fix = None
-                if place >= MAX_FULL:
-                    # the sentence stands above already; inside the session, its path says nothing new
-                    problem.detail = str(met.looked).replace(f"{rank.session}/", "")[:MAX_DETAIL]
-                    cut = True
-            told.add(problem.code)
-        if place >= MAX_FULL:
-            cut = cut or bool(rank.files) or rank.activities is not None
-            rank.files = rank.activities = rank.level = None
-            rank.problems = rank.problems[:3]
-        shortened += cut
-    return shortened
 
 
 def _next(word: str, subject: dict[str, Any], language: wording.Language) -> NextStep | None:
@@ -338,16 +246,6 @@ def _numbers(verdict: Any) -> dict[str, Any] | None:
         "top_operators": operators,
         "ranks_left_out": len(valid) - len(told),
     }
-
-
-def _tree(ranks: list[RankFound]) -> str:
-    lines: list[str] = []
-    for rank in ranks:
-        if rank.session:
-            lines.append(rank.session)
-            lines += [f"  ASCEND_PROFILER_OUTPUT/{name}" for name in rank.files or ()]
-    cut = len(lines) - MAX_TREE
-    return "\n".join(lines[:MAX_TREE] + ([f"... +{cut}"] if cut > 0 else []))
 
 
 TOOL = ToolSpec(

@@ -1,9 +1,11 @@
 """A simulated NPU host around the server, a sample checkout, and calls as a client makes them."""
 
+import importlib.util
 import os
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -45,6 +47,17 @@ class World:
             if status["state"] not in {"starting", "running"}:
                 return status
         raise AssertionError(f"{run_id} did not end")
+
+
+@pytest.fixture(scope="module")
+def sessions() -> ModuleType:
+    """The session writer of profile_data's own tests."""
+    file = Path(__file__).parent.parent / "profile_data" / "sessions.py"
+    spec = importlib.util.spec_from_file_location("profile_sessions", file)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture

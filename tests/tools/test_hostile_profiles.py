@@ -1,6 +1,5 @@
 """Results stay within their bounds, whatever the profile; good results are not given away for a new parse."""
 
-import importlib.util
 import json
 import os
 import shutil
@@ -19,16 +18,6 @@ from mindspeed_mm_train_profiler.tools.verify_output import Asked, verify_output
 OUT = "ASCEND_PROFILER_OUTPUT"
 CAP = 8_000
 STALE = {"since": "2026-01-01T00:00:00"}
-
-
-@pytest.fixture(scope="module")
-def sessions() -> ModuleType:
-    file = Path(__file__).parent.parent / "profile_data" / "sessions.py"
-    spec = importlib.util.spec_from_file_location("profile_sessions", file)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def tokens(result: Result) -> float:

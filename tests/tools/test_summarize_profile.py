@@ -2,7 +2,6 @@
 
 import base64
 import csv
-import importlib.util
 import shutil
 import subprocess
 from collections.abc import Awaitable, Callable
@@ -18,16 +17,6 @@ from mindspeed_mm_train_profiler.server import build_server
 
 Call = Callable[..., Awaitable[dict[str, Any]]]
 HOSTILE = '<script>alert("x")</script>&$x^2$'
-
-
-@pytest.fixture(scope="module")
-def sessions() -> ModuleType:
-    file = Path(__file__).parent.parent / "profile_data" / "sessions.py"
-    spec = importlib.util.spec_from_file_location("profile_sessions", file)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture

@@ -10,19 +10,8 @@ import pytest
 from mindspeed_mm_train_profiler import state
 from mindspeed_mm_train_profiler.errors import CodedError
 from mindspeed_mm_train_profiler.tools.summarize_profile import summarize_profile
-from mindspeed_mm_train_profiler.tools.verify_output import Asked, ranges, verify_output
-
-
-@pytest.fixture(scope="module")
-def sessions() -> ModuleType:
-    """The session writer of the room's own tests."""
-    file = Path(__file__).parent.parent / "profile_data" / "sessions.py"
-    spec = importlib.util.spec_from_file_location("profile_sessions", file)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
+from mindspeed_mm_train_profiler.tools.verify_output import Asked, verify_output
+from mindspeed_mm_train_profiler.tools.verify_rows import ranges
 
 _spec = importlib.util.spec_from_file_location(
     "token_budget", Path(__file__).parent.parent / "protocol" / "test_token_budget.py"
