@@ -248,6 +248,10 @@ def test_sessions_and_messages_are_those_of_the_real_code(
         info["config"]["common_config"]["activities"].sort()
         for volatile in ("start_info", "end_info"):
             info[volatile] = sorted(info[volatile])
+        # versions are the installation's own: the stand-in of the device calls every branch 2.7.1
+        for version in ("torch_npu_version", "cann_version"):
+            if version in info:
+                info[version] = "told"
     assert infos[0] == infos[1]
     metadata = [json.loads((side / "profiler_metadata.json").read_text()) for side in (real, ours)]
     assert set(metadata[0]["ENV_VARIABLES"]) == set(metadata[1]["ENV_VARIABLES"])
