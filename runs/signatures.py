@@ -75,7 +75,7 @@ SIGNATURES: tuple[Signature, ...] = (
 RANKED = re.compile(r"\[?(?:rank|Rank|default|RankID:)\s?:?(\d{1,5})\]?")
 
 
-QUIET = re.compile(r"^.{0,80}?\b(?:INFO|DEBUG|info|debug)\b")
+QUIET = re.compile(r"^(?!.{0,80}?\b(?:ERROR|CRITICAL|FATAL|Error)\b).{0,80}?(?:\b(?:INFO|DEBUG)\b|\[(?:info|debug)\])")
 ABOUT_PROFILE = ("profil", "parse_", "msprof", "npu_data", "cpu_data", "window_", "dynamic_", "daemon_parse")
 """Signatures that concern the profile: worth telling of a run that did well, and from lines of any level."""
 

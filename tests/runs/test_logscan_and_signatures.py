@@ -134,6 +134,7 @@ ALSO = {
         "error code: 107001",
         "EE9999: Inner Error",
     ],
+    "port_in_use": ["RuntimeError: get device info: Address already in use", "[ERROR] INFO: EADDRINUSE"],
     "npu_out_of_memory": ["torch.OutOfMemoryError: NPU out of memory", "runtime result = 207018"],
     "permission_denied": ["train.sh: line 3: ./run.sh: Permission denied"],
     "host_out_of_memory": ["oom-kill:constraint=CONSTRAINT_MEMCG", "MemoryError"],
