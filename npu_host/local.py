@@ -1,5 +1,6 @@
 """Ports, disks and variables of this machine."""
 
+import errno
 import os
 import shutil
 import socket
@@ -33,16 +34,21 @@ def disk(path: Path) -> Disk:
 
 
 def port_free(port: int, host: str = "127.0.0.1") -> bool | None:
-    """Nobody listens, and it can be bound. None where neither can be tried."""
+    """Nobody listens, and it can be bound. None where neither can be tried.
+
+    Bound as torch's TCPStore binds it, with SO_REUSEADDR: connections of a job that has just ended (TIME_WAIT, a
+    minute), or another server that tries the same port this instant, are no reason to refuse a launch.
+    """
     try:
         with closing(socket.socket(socket.AF_INET, socket.SOCK_STREAM)) as knock:
             knock.settimeout(0.5)
             if knock.connect_ex((host, port)) == 0:
                 return False
         with closing(socket.socket(socket.AF_INET, socket.SOCK_STREAM)) as own:
+            own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             own.bind(("0.0.0.0", port))
     except (OSError, OverflowError) as error:
-        return False if getattr(error, "errno", None) == 98 else None
+        return False if getattr(error, "errno", None) == errno.EADDRINUSE else None
     return True
 
 

@@ -100,6 +100,29 @@ def test_ports() -> None:
     assert local.port_free(10**7) is None
 
 
+def test_a_port_of_a_job_that_has_just_ended_is_free() -> None:
+    with socket.socket() as server:
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as torch's TCPStore does
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        number = server.getsockname()[1]
+        with socket.create_connection(("127.0.0.1", number)) as client:
+            accepted, _ = server.accept()
+            accepted.close()  # the server's side closes first: its end stays in TIME_WAIT
+            assert client.recv(1) == b""
+    assert local.port_free(number) is True
+
+
+def test_a_port_that_is_only_tried_is_free() -> None:
+    with socket.socket() as other:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        other.bind(("0.0.0.0", 0))
+        number = other.getsockname()[1]
+        assert local.port_free(number) is True
+        other.listen()
+        assert local.port_free(number) is False
+
+
 def test_disk_of_a_folder_that_is_not_there_yet(tmp_path: Path) -> None:
     assert local.disk(tmp_path / "a" / "b").free_bytes
 

@@ -15,6 +15,7 @@ async def test_updates_reach_those_who_listen(world: Any) -> None:
     heard: list[str] = []
     async with Client(server) as client:
         launched = await client.call_tool("launch_training", {"config_id": built["config_id"]})
+        assert not launched.is_error, launched.content
         run_id = (launched.structured_content or {})["run_id"]
         with anyio.move_on_after(30):
             async with client.listen(

@@ -100,16 +100,16 @@ async def test_how_it_ended_is_told(
 
 
 async def test_refusals_name_a_code_and_can_be_overridden(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    built = await world.built()
+    script = world.checkout.scripts["tools_json"]
     with closing(socket.socket()) as other:
-        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            other.bind(("127.0.0.1", 6000))
-            other.listen()
-        except OSError:
-            pytest.skip("port 6000 is in use on this machine")
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = str(other.getsockname()[1])
+        text = script.read_text(encoding="utf-8")
+        script.write_text(text.replace("MASTER_PORT=6000", f"MASTER_PORT={port}"), encoding="utf-8")
+        built = await world.built()
         refused = await world.ask("launch_training", config_id=built["config_id"], language="zh")
-        assert refused["_error"] and refused["error"]["code"] == "port_in_use" and "6000" in refused["_text"]
+        assert refused["_error"] and refused["error"]["code"] == "port_in_use" and port in refused["_text"]
         allowed = await world.ask("launch_training", config_id=built["config_id"], override=["port_in_use"])
         assert not allowed["_error"] and "port_in_use" in [row["code"] for row in allowed["warnings"]]
     assert (await world.ended(allowed["run_id"]))["state"] == "succeeded"
