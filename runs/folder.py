@@ -108,9 +108,18 @@ class RunFolder:
         """Exit codes of the last round of launcher calls: of calls that were over before the last one began, as where a
         script tries again, only the last one counts; of those that ran at once, all."""
         records = self.launchers()
-        last = max((float(r.get("started") or 0) for r in records), default=0.0)
-        round_ = [r for r in records if r.get("ended") is None or float(r["ended"]) >= last or r is records[-1]]
+        round_ = [r for r in records if r is records[-1] or not _over_before(r, records[-1])]
         return [int(r["exit_code"]) for r in round_ if r.get("exit_code") is not None]
+
+
+def _over_before(call: dict[str, Any], last: dict[str, Any]) -> bool:
+    """Whether a launcher call was over before the last one was forked. In one tick (10 ms) the clock decides."""
+    if call.get("ended") is None:
+        return False
+    died, born = call.get("died"), last.get("born")
+    if isinstance(died, int) and isinstance(born, int) and died != born:
+        return died < born
+    return float(call["ended"]) < float(last.get("started") or 0)
 
 
 def runs_dir() -> Path:

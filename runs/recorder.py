@@ -1,6 +1,9 @@
 """The recorder: stands before the launcher in the copy, runs it, and writes down how it ended.
 
-A POSIX shell script of our own, so that it works under any PATH and Python. It waits for the launcher also when a
+A POSIX shell script of our own, so that it works under any PATH and Python. Besides the wall clock it notes when it
+was forked and when it ended in the kernel's ticks since the boot (field 22 of /proc/PID/stat): a busy machine may run
+the first of two launchers that the script started at once to its end before the second has read the clock, and clocks
+are stepped. It waits for the launcher also when a
 signal comes (the launcher gets the same one: they share a process group), and ends with the launcher's exit code.
 """
 
@@ -19,17 +22,24 @@ now() {{
     case $moment in *[!0-9.]*|*.) moment=$(date +%s) ;; esac # no fractions here
     echo "$moment"
 }}
+ticks() {{ # of the process that asks
+    read -r stat < "/proc/$1/stat" || return
+    set -- ${{stat##*) }}
+    echo "${{20}}"
+}}
 name=launcher-$$-$(date +%s)
 started=$(now)
+born=$(ticks "$$" 2> /dev/null)
 write() {{
     umask 077
-    printf '{{"pid": %s, "started": %s, "ended": %s, "exit_code": %s}}\\n' "$$" "$started" "$1" "$2" \\
-        > "$folder/.$name" && mv "$folder/.$name" "$folder/$name.json"
+    printf '{{"pid": %s, "started": %s, "ended": %s, "exit_code": %s, "born": %s, "died": %s}}\\n' \\
+        "$$" "$started" "$1" "$2" "${{born:-null}}" "${{3:-null}}" > "$folder/.$name" \\
+        && mv "$folder/.$name" "$folder/$name.json"
 }}
 write null null
 "$@"
 code=$?
-write "$(now)" "$code"
+write "$(now)" "$code" "$(ticks self 2> /dev/null)"
 exit "$code"
 """
 

@@ -103,7 +103,7 @@ def test_the_launchers_exit_code_is_known(script: str, code: int, tmp_path: Path
         ('for i in 1 2; do ${MM_PROFILER_RECORD-} sh -c "[ $i = 2 ]" && break; sleep 1.1; done\n', "succeeded", 0),
         ("${MM_PROFILER_RECORD-} true; sleep 1.1; ${MM_PROFILER_RECORD-} sh -c 'exit 4'\n", "failed", 4),
         (
-            "${MM_PROFILER_RECORD-} sh -c 'exit 4' & ${MM_PROFILER_RECORD-} sh -c 'sleep 0.5' & wait\n",
+            "${MM_PROFILER_RECORD-} sh -c 'sleep 0.2; exit 4' & ${MM_PROFILER_RECORD-} sh -c 'sleep 0.5' & wait\n",
             "failed",
             4,
         ),
