@@ -15,7 +15,7 @@ from typing import Any
 
 from mindspeed_mm_train_profiler.profile_data.loadable import open_db
 
-MAX_BYTES = 256 * 2**20
+MAX_BYTES = 512 * 2**20
 TOTAL = "Total Op Info"
 KIND = re.compile(r"^(?:hcom|hccl)_([A-Za-z]+?)_{1,2}", re.I)
 
@@ -106,30 +106,45 @@ def _number(value: Any) -> float | None:
     return None if math.isnan(value) else float(value)
 
 
+TIME_INFO, LINK_INFO = "Communication Time Info", "Communication Bandwidth Info"
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What is kept of one operator while its file is read."""
+
+    times: dict[str, float | None]
+    moved: dict[str, tuple[float, float]]
+
+
+def _kept(found: dict[str, Any]) -> Any:
+    """Called for each object as soon as it is read, the innermost first: the file is never held as a whole in objects.
+
+    They would take five times its bytes; most of it is the distribution of package sizes.
+    """
+    if TIME_INFO in found or LINK_INFO in found:
+        times, links = found.get(TIME_INFO), found.get(LINK_INFO)
+        cells = links.items() if isinstance(links, dict) else ()
+        return _Told(
+            times if isinstance(times, dict) else {},
+            {link: cell for link, cell in cells if isinstance(cell, tuple) and any(cell)},
+        )
+    if "Elapse Time(ms)" in found or "Wait Time(ms)" in found:
+        names = {"elapsed": "Elapse Time(ms)", "transit": "Transit Time(ms)", "wait": "Wait Time(ms)"}
+        return {name: _number(found.get(key)) for name, key in names.items()}
+    if "Transit Size(MB)" in found:
+        size, transit = _number(found["Transit Size(MB)"]), _number(found.get("Transit Time(ms)"))
+        return None if size is None or transit is None else (size, transit)
+    return found if any(isinstance(value, dict | tuple | _Told) for value in found.values()) else None
+
+
 def _from_json(path: Path) -> Iterator[Row]:
-    data = json.loads(path.read_bytes())
+    data = json.loads(path.read_text(encoding="utf-8-sig"), object_hook=_kept)
     for step in data.values() if isinstance(data, dict) else ():
         for group in step.values() if isinstance(step, dict) else ():
             for operator, told in group.items() if isinstance(group, dict) else ():
-                if operator.startswith(TOTAL) or not isinstance(told, dict):
-                    continue
-                times = told.get("Communication Time Info") or {}
-                links = told.get("Communication Bandwidth Info") or {}
-                yield (
-                    operator,
-                    {
-                        "elapsed": _number(times.get("Elapse Time(ms)")),
-                        "transit": _number(times.get("Transit Time(ms)")),
-                        "wait": _number(times.get("Wait Time(ms)")),
-                    },
-                    {
-                        link: (size, transit)
-                        for link, cells in links.items()
-                        if isinstance(cells, dict)
-                        and (size := _number(cells.get("Transit Size(MB)"))) is not None
-                        and (transit := _number(cells.get("Transit Time(ms)"))) is not None
-                    },
-                )
+                if isinstance(told, _Told) and not operator.startswith(TOTAL):
+                    yield operator, told.times, told.moved
 
 
 TIMES = "select hccl_op_name, group_name, step, elapse_time, transit_time, wait_time from CommAnalyzerTime"

@@ -57,10 +57,15 @@ def step_us(row: StepNumbers) -> float | None:
     return None if any(part is None for part in parts) else sum(part for part in parts if part is not None)
 
 
+def _each(item: SessionNumbers, row: StepNumbers) -> int:
+    """How many steps a row spans: without step ids (CPU activity off) it is the whole window."""
+    return item.window if row.step is None and item.window else 1
+
+
 def _mean(sessions: Sequence[SessionNumbers], measure: str) -> float | None:
-    rows = [row for item in sessions for row in inner_steps(item)]
-    values = [step_us(row) if measure == "step_us" else row.values.get(measure) for row in rows]
-    told = [value for value in values if value is not None]
+    rows = [(row, _each(item, row)) for item in sessions for row in inner_steps(item)]
+    values = [(step_us(row) if measure == "step_us" else row.values.get(measure), each) for row, each in rows]
+    told = [value / each for value, each in values if value is not None]
     return fmean(told) if told else None
 
 
@@ -76,13 +81,19 @@ def _per_step(sessions: Sequence[SessionNumbers]) -> dict[Key, tuple[float, floa
     """(us, calls) of one step of one rank. Kernels carry no step in every release: all captured steps count."""
     # a rank without a kernel table (parsed in part) does not thin out the others
     told = [item for item in sessions if item.operators]
-    steps = sum(max(len({row.step for row in item.steps}), 1) for item in told)
+    steps = sum(_captured(item) for item in told)
     found: dict[Key, tuple[float, float]] = {}
     for item in told:
         for row in item.operators:
             us, count = found.get((row.name, row.type, row.shapes), (0.0, 0.0))
             found[row.name, row.type, row.shapes] = (us + row.total_us / steps, count + (row.count or 0) / steps)
     return found
+
+
+def _captured(item: SessionNumbers) -> int:
+    """Steps that the kernels belong to."""
+    numbered = {row.step for row in item.steps if row.step is not None}
+    return len(numbered) or item.window or 1
 
 
 def operators_changed(before: Sequence[SessionNumbers], after: Sequence[SessionNumbers]) -> list[OperatorChange]:

@@ -2,7 +2,8 @@
 
 A session is a folder named ``*_ascend_pt`` or one that holds what a session holds (``FRAMEWORK``, ``PROF_*``,
 ``profiler_info*.json``, ``ASCEND_PROFILER_OUTPUT``), so renamed sessions are found. A bare ``PROF_*`` folder counts
-as a session whose only content is itself. Names by torch_npu ``profiler/_profiler_path_creator.py``.
+as a session whose only content is itself; so does a folder of results that somebody copied away from its session
+under another name. Names by torch_npu ``profiler/_profiler_path_creator.py``.
 """
 
 import os
@@ -18,6 +19,9 @@ FRAMEWORK = "FRAMEWORK"
 SESSION_NAME = re.compile(r"^(?P<worker>.+)_(?P<pid>\d+)_(?P<stamp>\d{14,17})_ascend_pt$")
 PROF_NAME = re.compile(r"^PROF_\d+_\d+_[0-9a-zA-Z]+$")
 INFO_NAME = re.compile(r"^profiler_info(?:_(?P<rank>\d+))?\.json$")
+DB_NAME = re.compile(r"^ascend_(?:pytorch|mindspore)_profiler(?:_(?P<rank>\d+))?\.db$")
+TELLING = frozenset({"trace_view.json", "kernel_details.csv", "step_trace_time.csv", "operator_details.csv"})
+"""Results that nothing else has a file of the name of; the databases are told by their own name."""
 DEVICE_NAME = re.compile(r"^device_(?P<id>\d+)$")
 MAX_FOLDERS = 50_000
 SESSION_ENDS = ("_ascend_pt", "_ascend_ms")
@@ -37,6 +41,24 @@ def entries(folder: Path) -> list[os.DirEntry[str]]:
     """The folder's entries sorted by name; OSError where it cannot be read."""
     with os.scandir(folder) as scan:
         return sorted(scan, key=lambda entry: entry.name)
+
+
+def results_folder(session: Path) -> Path:
+    """Where the session's results lie or will lie: below it, or it is itself a folder of results, copied away."""
+    return session if is_results(session) else session / OUTPUT
+
+
+def is_results(folder: Path) -> bool:
+    """Whether the folder holds results only, and is no ``ASCEND_PROFILER_OUTPUT`` of a session."""
+    try:
+        inside = entries(folder)
+    except OSError:
+        return False
+    return not _holds_session(folder, inside) and any(map(_is_result, inside))
+
+
+def _is_result(entry: os.DirEntry[str]) -> bool:
+    return entry.name in TELLING or DB_NAME.match(entry.name) is not None
 
 
 def is_folder(entry: os.DirEntry[str]) -> bool:
@@ -76,6 +98,7 @@ def find_sessions(root: Path, *, limit: int = MAX_FOLDERS) -> Found:
         return Found([root])
     queue: deque[Path] = deque([root])
     linked: list[Path] = []
+    results: list[Path] = []
     seen = 0
     while queue:
         folder = queue.popleft()
@@ -91,11 +114,16 @@ def find_sessions(root: Path, *, limit: int = MAX_FOLDERS) -> Found:
         if _holds_session(folder, inside):
             found.sessions += _alone(folder, inside) or [folder]
             continue
+        if any(map(_is_result, inside)):
+            results.append(folder)
         for entry in inside:
             if is_folder(entry) and (not entry.is_symlink() or entry.name.endswith(SESSION_ENDS)):
                 queue.append(folder / entry.name)
                 if entry.is_symlink():
                     linked.append(folder / entry.name)
+    # a stray table beside sessions makes no session of the folder that holds them
+    above = {parent for session in found.sessions for parent in session.parents}
+    found.sessions += [folder for folder in results if folder not in above]
     if linked:
         _drop_aliases(found, linked)
     found.sessions.sort()

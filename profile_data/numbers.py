@@ -19,7 +19,6 @@ from pathlib import Path
 from mindspeed_mm_train_profiler.profile_data import layout
 from mindspeed_mm_train_profiler.profile_data.communication import Communication, communication
 from mindspeed_mm_train_profiler.profile_data.loadable import csv_rows, open_db
-from mindspeed_mm_train_profiler.profile_data.outputs import DB_NAME
 from mindspeed_mm_train_profiler.profile_data.problems import Problem
 from mindspeed_mm_train_profiler.profile_data.record import read_record
 from mindspeed_mm_train_profiler.profile_data.steps import MAX_ROWS, step_number
@@ -46,6 +45,8 @@ class StepNumbers:
     step: int | None
     values: dict[str, float | None]
     source: str
+    device: int | None = None
+    """Index of the device on its host; None where the release does not tell it (before torch_npu 7.1)."""
 
 
 @dataclass(slots=True)
@@ -63,8 +64,11 @@ class Operator:
 
 @dataclass(slots=True)
 class SessionNumbers:
+    """``window``: steps that the record's schedule captures; what a row without step ids spans."""
+
     session: Path
     rank: int | None
+    window: int | None = None
     steps: list[StepNumbers] = field(default_factory=list)
     operators: list[Operator] = field(default_factory=list)
     core_shares: dict[str, float] = field(default_factory=dict)
@@ -74,6 +78,21 @@ class SessionNumbers:
     memory_source: str | None = None
     communication: Communication | None = None
     problems: list[Problem] = field(default_factory=list)
+
+
+def step_labels(numbers: Sequence[SessionNumbers]) -> list[tuple[str, int | None, StepNumbers]]:
+    """(``rank 0 step 5``, rank, row) of every row; with the device where a session holds several."""
+    found = []
+    for item in numbers:
+        several = len({row.device for row in item.steps}) > 1
+        for row in item.steps:
+            device = f" device {_shown(row.device)}" if several else ""
+            found.append((f"rank {_shown(item.rank)}{device} step {_shown(row.step)}", item.rank, row))
+    return found
+
+
+def _shown(value: object) -> str:
+    return "?" if value is None else str(value)
 
 
 def number(cell: object) -> float | None:
@@ -90,11 +109,12 @@ def session_numbers(session: Path, *, top: int | None = 10, shapes: bool = False
 
     ``top`` None: all operators; ``shapes``: operators of one name apart by their input shapes.
     """
-    found = SessionNumbers(session, read_record(session).rank)
-    folder = session / layout.OUTPUT
+    record = read_record(session)
+    found = SessionNumbers(session, record.rank, len(record.steps) if record.steps else None)
+    folder = layout.results_folder(session)
     database = None
     try:
-        database = next((folder / e.name for e in layout.entries(folder) if DB_NAME.match(e.name)), None)
+        database = next((folder / e.name for e in layout.entries(folder) if layout.DB_NAME.match(e.name)), None)
     except OSError:
         return found
     kernels_csv, kernels_db = partial(_kernels_csv, shapes=shapes), partial(_kernels_db, shapes=shapes)
@@ -123,7 +143,7 @@ def session_numbers(session: Path, *, top: int | None = 10, shapes: bool = False
 def brief_numbers(session: Path, *, top: int = 5) -> SessionNumbers:
     """Steps, and operators by type from torch_npu's own statistic: small files only, whatever the profile's size."""
     found = SessionNumbers(session, read_record(session).rank)
-    folder = session / layout.OUTPUT
+    folder = layout.results_folder(session)
     steps, database, statistic = folder / "step_trace_time.csv", folder / "analysis.db", folder / "op_statistic.csv"
     with suppress(OSError, csv.Error, sqlite3.Error, UnicodeError, ValueError):
         if steps.is_file():
@@ -172,25 +192,28 @@ def _rows(path: Path, *wanted: str) -> Iterator[list[str]]:
 
 def _steps_csv(path: Path, found: SessionNumbers) -> None:
     names = list(STEP_FIELDS)
-    for step, *cells in islice(_rows(path, "Step", *(columns[0] for columns in STEP_FIELDS.values())), MAX_ROWS):
+    columns = ("Step", "Device_id", *(columns[0] for columns in STEP_FIELDS.values()))
+    for step, device, *cells in islice(_rows(path, *columns), MAX_ROWS):
         values = {name: number(cell) for name, cell in zip(names, cells, strict=True)}
-        found.steps.append(StepNumbers(step_number(step), values, str(path)))
+        found.steps.append(StepNumbers(step_number(step), values, str(path), step_number(device)))
     _in_order(found)
 
 
 def _steps_db(path: Path, found: SessionNumbers) -> None:
     columns = ", ".join(column for _, column in STEP_FIELDS.values())
     with closing(open_db(path)) as db:
-        rows = db.execute(f"select step, {columns} from StepTraceTime").fetchmany(MAX_ROWS)
-    for step, *cells in rows:
+        told = any(row[1] == "deviceId" for row in db.execute("pragma table_info(StepTraceTime)"))
+        device_column = "deviceId" if told else "null"
+        rows = db.execute(f"select step, {device_column}, {columns} from StepTraceTime").fetchmany(MAX_ROWS)
+    for step, device, *cells in rows:
         values = {name: number(cell) for name, cell in zip(STEP_FIELDS, cells, strict=True)}
-        found.steps.append(StepNumbers(step_number(step), values, str(path)))
+        found.steps.append(StepNumbers(step_number(step), values, str(path), step_number(device)))
     _in_order(found)
 
 
 def _in_order(found: SessionNumbers) -> None:
     """First and last are told by the step, not by the row."""
-    found.steps.sort(key=lambda row: (row.step is None, row.step or 0))
+    found.steps.sort(key=lambda row: (row.step is None, row.step or 0, row.device or 0))
 
 
 Group = tuple[str, str, str, str]

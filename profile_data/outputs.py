@@ -11,7 +11,6 @@ from mindspeed_mm_train_profiler.profile_data.expected_outputs import TEXT_ROWS,
 from mindspeed_mm_train_profiler.profile_data.problems import Problem
 from mindspeed_mm_train_profiler.profile_data.record import SessionRecord
 
-DB_NAME = re.compile(r"^ascend_(?:pytorch|mindspore)_profiler(_\d+)?\.db$")
 ERROR_LINE = re.compile(
     r"\[ERROR\]|Task \[?\w+\]? (?:run failed|has not run successfully)|Failed to export|Traceback \("
 )
@@ -39,7 +38,7 @@ class Outputs:
 
 def inspect_outputs(session: Path, record: SessionRecord, world_size: int | None, *, deep: bool = False) -> Outputs:
     """Names, sizes and edges of the result files; the whole of them with ``deep``."""
-    folder = session / layout.OUTPUT
+    folder = layout.results_folder(session)
     found = Outputs(folder)
     if closed := layout.unreadable(folder):
         found.tried = True
@@ -51,7 +50,7 @@ def inspect_outputs(session: Path, record: SessionRecord, world_size: int | None
     found.done = "analyse.done" in sizes
     found.files = sorted(name for name in sizes if name != "analyse.done")
     found.bytes = sum(sizes.values())
-    databases = sorted(name for name in sizes if DB_NAME.match(name))
+    databases = sorted(name for name in sizes if layout.DB_NAME.match(name))
     known = {row.name for row in TEXT_ROWS}
     found.text = any(name in known for name in sizes)
     found.db = bool(databases)

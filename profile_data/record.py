@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mindspeed_mm_train_profiler.profile_data.layout import INFO_NAME, SESSION_NAME, entries
+from mindspeed_mm_train_profiler.profile_data.layout import DB_NAME, INFO_NAME, SESSION_NAME, entries, is_results
 
 MAX_BYTES = 16 * 2**20
 AIC_METRICS = {
@@ -120,6 +120,7 @@ def read_record(session: Path) -> SessionRecord:
     record = SessionRecord(path=path, rank=named_rank, world_size=_world_size(session))
     record.mindspore = session.name.endswith("_ascend_ms")
     if path is None:
+        record.rank = _rank_of_results(session)
         return record
     if len({rank for _, rank in files if rank is not None}) > 1:
         record.rank = None
@@ -160,6 +161,14 @@ def read_record(session: Path) -> SessionRecord:
     if isinstance(ended, (int, float)) and not isinstance(ended, bool) and 0 < ended < 2**63:
         record.ended = ended / 1e9
     return record
+
+
+def _rank_of_results(folder: Path) -> int | None:
+    """Of results that were copied away from their session: their database's name tells the rank."""
+    if not is_results(folder):
+        return None
+    named = {_rank(match["rank"]) for entry in entries(folder) if (match := DB_NAME.match(entry.name))}
+    return named.pop() if len(named) == 1 else None
 
 
 def _world_size(session: Path) -> int | None:

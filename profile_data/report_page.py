@@ -4,12 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from mindspeed_mm_train_profiler.profile_data.numbers import SessionNumbers
+from mindspeed_mm_train_profiler.profile_data.numbers import SessionNumbers, step_labels
 from mindspeed_mm_train_profiler.profile_data.spread import slow_rank, spreads
 
 Say = Callable[..., str]
 """Text of a key in the page's language."""
 PARTS = (("compute_us", "#2f6f9f"), ("communication_not_overlapped_us", "#c8553d"), ("free_us", "#b9b9b9"))
+MEASURES = ("compute_us", "communication_us", "communication_not_overlapped_us", "free_us", "bubble_us")
 MAX_BARS = 64
 MAX_ROWS = 200
 SHORT = 18
@@ -99,18 +100,16 @@ def _shown(cell: object) -> str:
 
 def _bars(numbers: Sequence[SessionNumbers], say: Say) -> str:
     """Stacked bars, one for each rank and step, over a table of the same numbers."""
-    rows = [(item.rank, row) for item in numbers for row in item.steps]
-    told = [(rank, row, [row.values.get(name) or 0.0 for name, _ in PARTS]) for rank, row in rows[:MAX_BARS]]
-    longest = max((sum(values) for _, _, values in told), default=0.0)
+    rows = step_labels(numbers)
+    told = [(label, [row.values.get(name) or 0.0 for name, _ in PARTS]) for label, _, row in rows[:MAX_BARS]]
+    longest = max((sum(values) for _, values in told), default=0.0)
     if not longest:
         return f"<p>{escape(say('not_measured'))}</p>"
-    height, left, width = 18, 110, 760
+    height, left, width = 18, 150, 760
     svg = [f'<svg role="img" viewBox="0 0 {left + width + 10} {height * len(told) + 6}" width="{left + width + 10}">']
-    for line, (rank, row, values) in enumerate(told):
+    for line, (label, values) in enumerate(told):
         y, x = line * height + 2, float(left)
-        svg.append(
-            f'<text x="0" y="{y + 12}" font-size="12">{escape(f"rank {_shown(rank)} step {_shown(row.step)}")}</text>'
-        )
+        svg.append(f'<text x="0" y="{y + 12}" font-size="12">{escape(label)}</text>')
         for value, (name, colour) in zip(values, PARTS, strict=True):
             length = value / longest * width
             title = escape(f"{say(name)}: {value:,.1f} us")
@@ -122,29 +121,11 @@ def _bars(numbers: Sequence[SessionNumbers], say: Say) -> str:
     key = "".join(f'<span style="background:{colour}"></span>{escape(say(name))}' for name, colour in PARTS)
     head = [
         say("rank"),
+        say("device"),
         say("step"),
-        *(
-            say(name)
-            for name in ("compute_us", "communication_us", "communication_not_overlapped_us", "free_us", "bubble_us")
-        ),
+        *map(say, MEASURES),
     ]
-    body = [
-        (
-            rank,
-            row.step,
-            *(
-                row.values.get(name)
-                for name in (
-                    "compute_us",
-                    "communication_us",
-                    "communication_not_overlapped_us",
-                    "free_us",
-                    "bubble_us",
-                )
-            ),
-        )
-        for rank, row in rows
-    ]
+    body = [(rank, row.device, row.step, *(row.values.get(name) for name in MEASURES)) for _, rank, row in rows]
     return f'<figure>{"".join(svg)}</svg><figcaption class="key">{key}</figcaption></figure>' + table(head, body)
 
 

@@ -3,7 +3,7 @@
 import io
 from collections.abc import Sequence
 
-from mindspeed_mm_train_profiler.profile_data.numbers import Operator, SessionNumbers
+from mindspeed_mm_train_profiler.profile_data.numbers import Operator, SessionNumbers, step_labels
 from mindspeed_mm_train_profiler.profile_data.report_page import PARTS
 
 MAX_STEPS = 32
@@ -20,7 +20,7 @@ def available() -> bool:
 
 def draw(numbers: Sequence[SessionNumbers], title: str) -> bytes | None:
     """The PNG; None where there is nothing to draw. Labels are English: fonts for others may not be installed."""
-    steps = [(item.rank, row) for item in numbers for row in item.steps][:MAX_STEPS]
+    steps = [(label, row) for label, _, row in step_labels(numbers)[:MAX_STEPS]]
     operators = sorted((row for item in numbers for row in item.operators), key=lambda row: -row.total_us)
     seen: dict[tuple[str, str | None], Operator] = {}
     for row in operators:  # of several ranks the one that takes longest
@@ -34,7 +34,7 @@ def draw(numbers: Sequence[SessionNumbers], title: str) -> bytes | None:
     figure = Figure(figsize=(9, 2.2 + 0.22 * (len(steps) + len(operators))), layout="constrained")
     figure.suptitle(title, parse_math=False)
     upper, lower = figure.subplots(2, 1, height_ratios=[max(len(steps), 2), max(len(operators), 2)])
-    labels = [f"rank {_shown(rank)} step {_shown(row.step)}" for rank, row in steps]
+    labels = [label for label, _ in steps]
     begun = [0.0] * len(steps)
     for name, colour in PARTS:
         values = [(row.values.get(name) or 0.0) / 1000 for _, row in steps]
@@ -54,10 +54,6 @@ def draw(numbers: Sequence[SessionNumbers], title: str) -> bytes | None:
     out = io.BytesIO()
     FigureCanvasAgg(figure).print_png(out)  # type: ignore[no-untyped-call]
     return out.getvalue()
-
-
-def _shown(value: object) -> str:
-    return "?" if value is None else str(value)
 
 
 def _plain(name: str) -> str:

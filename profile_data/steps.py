@@ -12,14 +12,13 @@ from pathlib import Path
 
 from mindspeed_mm_train_profiler.profile_data import layout
 from mindspeed_mm_train_profiler.profile_data.loadable import csv_rows, open_db
-from mindspeed_mm_train_profiler.profile_data.outputs import DB_NAME
 
 MAX_ROWS = 100_000
 
 
 def captured_steps(session: Path) -> list[int] | None:
     """Sorted step numbers; None where nothing tells them."""
-    folder = session / layout.OUTPUT
+    folder = layout.results_folder(session)
     found = _from_csv(folder / "step_trace_time.csv")
     if found is not None:
         return found or None
@@ -28,7 +27,7 @@ def captured_steps(session: Path) -> list[int] | None:
     except OSError:
         return None
     for name in names:
-        if DB_NAME.match(name) and (steps := _from_db(folder / name, "select id from STEP_TIME")):
+        if layout.DB_NAME.match(name) and (steps := _from_db(folder / name, "select id from STEP_TIME")):
             return steps
     return _from_db(folder / "analysis.db", "select step from StepTraceTime")
 

@@ -94,6 +94,8 @@ def verify(path: Path, expected: Expectation | None = None, *, deep: bool = Fals
     if not os.access(path, os.R_OK | os.X_OK):
         raise CodedError("output_path_unreadable", found=path)
     found = layout.find_sessions(path)
+    if wanted.since is not None:  # a run leaves whole sessions: results alone are somebody's copy
+        found.sessions = [session for session in found.sessions if not layout.is_results(session)]
     verdict = Verdict(path, "missing", bounded=found.cut)
     verdict.problems += [Problem("folder_unreadable", looked=str(folder)) for folder in found.unreadable[:10]]
     records = [(session, read_record(session)) for session in found.sessions]
@@ -144,8 +146,8 @@ def _judge(session: Path, record: SessionRecord, wanted: Expectation, world: int
     rank.steps = captured_steps(session) if outputs.analysed else None
     rank.bytes, rank.files = raw.bytes + outputs.bytes, outputs.files
     rank.captured = raw.captured or outputs.analysed
-    rank.problems += _record_problems(session, record, wanted, bare=layout.PROF_NAME.match(session.name) is not None)
-    rank.problems += raw.problems
+    rank.problems += _record_problems(session, record, wanted, part=_part(session))
+    rank.problems += [problem for problem in raw.problems if outputs.folder != session]
     blocking = [problem for problem in rank.problems if not problem.remark]
     rank.problems += _output_problems(outputs, wanted)
     rank.good_results = outputs.analysed and all(problem.remark for problem in outputs.problems)
@@ -162,6 +164,13 @@ def _judge(session: Path, record: SessionRecord, wanted: Expectation, world: int
         if rank.state == "unparsed":
             rank.problems += parsing_obstacles(session)
     return rank
+
+
+def _part(session: Path) -> str | None:
+    """The code of a session that is only a part of one."""
+    if layout.PROF_NAME.match(session.name):
+        return "prof_alone"
+    return "results_alone" if layout.is_results(session) else None
 
 
 def _steps_unreliable(problems: list[Problem]) -> bool:
@@ -184,9 +193,9 @@ def _output_problems(outputs: Outputs, wanted: Expectation) -> list[Problem]:
     return outputs.problems
 
 
-def _record_problems(session: Path, record: SessionRecord, wanted: Expectation, *, bare: bool) -> list[Problem]:
-    if bare:
-        return [Problem("prof_alone", looked=str(session))]
+def _record_problems(session: Path, record: SessionRecord, wanted: Expectation, *, part: str | None) -> list[Problem]:
+    if part is not None:
+        return [Problem(part, looked=str(session))]
     if record.path is None:
         return [Problem("session_record_missing", looked=str(session / "profiler_info_<rank>.json"))]
     if record.broken:

@@ -145,6 +145,11 @@ def _cautions(before: tuple[list[Any], SideRow], after: tuple[list[Any], SideRow
         notes.insert(0, Note("simulated_profile", {}))
     if first.steps != second.steps:
         notes.append(Note("compare_steps_differ", {"before": str(first.steps), "after": str(second.steps)}))
+    unnumbered = [any(row.step is None for item in side for row in item.steps) for side in (old, new)]
+    if any(unnumbered):
+        told = [sorted({item.window for item in side if item.window}) for side in (old, new)]
+        params = {"before": _listed(told[0]), "after": _listed(told[1])}
+        notes.append(Note("compare_no_step_ids", params))
     if first.ranks != second.ranks:
         notes.append(Note("compare_ranks_differ", {"before": str(first.ranks), "after": str(second.ranks)}))
     if first.level != second.level:
@@ -152,6 +157,10 @@ def _cautions(before: tuple[list[Any], SideRow], after: tuple[list[Any], SideRow
     if not all(any(item.operators for item in side) for side in (old, new)):
         notes.append(Note("compare_no_operators", {}))
     return notes
+
+
+def _listed(numbers: list[int]) -> str:
+    return ", ".join(map(str, numbers)) or "?"
 
 
 def _measure(row: Any) -> MeasureRow:

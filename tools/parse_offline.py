@@ -162,7 +162,7 @@ def choose(
             code = "prof_alone"
         elif (rank.state == "valid" or rank.good_results) and not overwrite:
             code = "already_parsed"
-        elif codes & {"raw_missing", "raw_removed"}:
+        elif codes & {"raw_missing", "raw_removed", "results_alone"}:
             code = "raw_missing" if rank.state != "valid" else "already_parsed"
         if code is not None:
             skipped.append(SessionSkipped(session=path, rank=rank.rank, code=code))

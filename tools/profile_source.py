@@ -16,7 +16,7 @@ def locate(run_id: str | None, path: str | None) -> tuple[Path, Expectation]:
     if path is not None:
         place = argument_path(path)
         half = place.name in (layout.OUTPUT, layout.FRAMEWORK) and place.is_dir()
-        if half and not layout.find_sessions(place, limit=1_000).sessions:  # the whole session is meant
+        if half and layout.find_sessions(place, limit=1_000).sessions in ([], [place]):  # the whole session is meant
             place = argument_path(place.parent)
         return place, Expectation()
     manifest = _manifest(str(run_id))

@@ -23,6 +23,7 @@ class StepRow(BaseModel):
     """Microseconds; null: not measured. ``step`` is null where CPU activity was off."""
 
     rank: int | None
+    device: int | None = Field(None, description="its index on the host")
     step: int | None
     compute_us: float | None
     communication_us: float | None
@@ -30,6 +31,11 @@ class StepRow(BaseModel):
     overlapped_us: float | None
     free_us: float | None
     bubble_us: float | None
+
+
+def _place(row: StepRow, several: bool) -> str:
+    """The rank, with the device where a session holds several."""
+    return f"rank {row.rank} device {row.device}" if several else f"rank {row.rank}"
 
 
 class OperatorRow(BaseModel):
@@ -107,9 +113,10 @@ class SummaryResult(Result):
     _picture: bytes | None = PrivateAttr(None)
 
     def body(self, language: wording.Language) -> Iterable[str]:
+        several = len({(row.rank, row.device) for row in self.steps}) > len({row.rank for row in self.steps})
         for row in self.steps[:12]:
             yield (
-                f"rank {row.rank} step {row.step}: compute_us {row.compute_us}, "
+                f"{_place(row, several)} step {row.step}: compute_us {row.compute_us}, "
                 f"communication_not_overlapped_us {row.communication_not_overlapped_us}, free_us {row.free_us}"
             )
         for operator in self.top_operators[:8]:
@@ -200,7 +207,12 @@ def _by_interest(measured: list[Any]) -> list[Any]:
 def _rows(measured: Sequence[Any], top: int) -> dict[str, Any]:
     """The rows of a result within their bounds, with the count of those left out."""
     steps = [
-        StepRow(rank=item.rank, step=row.step, **{key: _short(value) for key, value in row.values.items()})
+        StepRow(
+            rank=item.rank,
+            device=row.device,
+            step=row.step,
+            **{key: _short(value) for key, value in row.values.items()},
+        )
         for item in measured
         for row in item.steps
     ]

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import tracemalloc
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -124,3 +125,26 @@ def test_the_slow_rank_and_the_spread() -> None:
     slow = slow_rank(sessions)
     assert slow is not None and slow[0] == 2 and slow[1] == pytest.approx(130 / 101)
     assert slow_rank(sessions[:2]) is None and slow_rank(sessions[:1]) is None and spreads(sessions[:1]) == []
+
+
+def test_a_large_file_takes_little_more_than_its_own_bytes(tmp_path: Path) -> None:
+    """As torch_npu writes it, with the distribution of package sizes; json.loads takes five times the bytes."""
+    sizes = {f"{number / 7:.9f}": [number, number * 0.5] for number in range(12)}
+    link = {"Transit Size(MB)": 2.0, "Transit Time(ms)": 0.5, "Bandwidth(GB/s)": 4.0, "Size Distribution": sizes}
+    operator = {
+        "Communication Time Info": {"Elapse Time(ms)": 1.0, "Transit Time(ms)": 0.5, "Wait Time(ms)": 0.25},
+        "Communication Bandwidth Info": {"RDMA": {**link, "Transit Size(MB)": 0, "Transit Time(ms)": 0}, "HCCS": link},
+    }
+    operators = {f"hcom_allReduce__{number}_0_1@g": operator for number in range(8_000)}
+    file = tmp_path / "communication.json"
+    file.write_text(json.dumps({"step7": {"collective": operators}}), encoding="utf-8")
+    operators.clear()
+    tracemalloc.start()
+    try:
+        found = communication(tmp_path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found is not None and (found.collectives[0].count, found.links[0].size_mb) == (8_000, 16_000.0)
+    assert [row.name for row in found.links] == ["HCCS"]
+    assert peak < 2.5 * file.stat().st_size

@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from mindspeed_mm_train_profiler.profile_data.numbers import session_numbers
+from mindspeed_mm_train_profiler.profile_data.numbers import session_numbers, step_labels
 
 
 def test_text_equals_plain_arithmetic(profiler_shared: Path) -> None:
@@ -45,3 +45,37 @@ def test_not_measured_is_none(tmp_path: Path, sessions: ModuleType) -> None:
     assert (found.steps[0].step, found.memory_peak_mb) == (None, None)
     bare = session_numbers(sessions.write_session(tmp_path / "raw", analysed=False))
     assert (bare.steps, bare.operators, bare.kernel_total_us) == ([], [], None)
+
+
+def test_devices_of_one_session_are_told_apart(tmp_path: Path, sessions: ModuleType) -> None:
+    session = sessions.write_session(tmp_path)
+    table = session / "ASCEND_PROFILER_OUTPUT" / "step_trace_time.csv"
+    cells = "10,4,1,5,2,17,0"
+    table.write_text(
+        sessions.STEP_HEAD + "".join(f"{device},{step},{cells}\n" for device in (7, 6) for step in (4, 5)),
+        encoding="utf-8",
+    )
+    numbers = session_numbers(session)
+    assert [(row.step, row.device) for row in numbers.steps] == [(4, 6), (4, 7), (5, 6), (5, 7)]
+    assert [label for label, _, _ in step_labels([numbers])][:2] == ["rank 0 device 6 step 4", "rank 0 device 7 step 4"]
+    old = table.read_text(encoding="utf-8").replace("Device_id,", "").replace("7,4", "4").replace("7,5", "5")
+    table.write_text(old.replace("6,4", "4").replace("6,5", "5"), encoding="utf-8")
+    before = session_numbers(session)  # before torch_npu 7.1
+    assert {row.device for row in before.steps} == {None}
+    assert next(label for label, _, _ in step_labels([before])) == "rank 0 step 4"
+
+
+@pytest.mark.parametrize("column", ["deviceId INTEGER, ", ""])
+def test_the_device_from_a_database(tmp_path: Path, sessions: ModuleType, column: str) -> None:
+    session = sessions.write_session(tmp_path)
+    output = session / "ASCEND_PROFILER_OUTPUT"
+    (output / "step_trace_time.csv").unlink()
+    with closing(sqlite3.connect(output / "analysis.db")) as db:
+        names = "computing, communication, communication_not_overlapped, overlapped, free, bubble"
+        db.execute(f"create table StepTraceTime ({column}step text, {names})")
+        values = (2, "4", 10, 5, 4, 1, 2, 0) if column else ("4", 10, 5, 4, 1, 2, 0)
+        db.execute(f"insert into StepTraceTime values ({', '.join('?' * len(values))})", values)
+        db.commit()
+    (output / "ascend_pytorch_profiler_0.db").touch()
+    (row,) = session_numbers(session).steps
+    assert (row.step, row.device, row.values["free_us"]) == (4, 2 if column else None, 2)

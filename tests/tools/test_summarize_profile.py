@@ -2,6 +2,7 @@
 
 import base64
 import csv
+import json
 import shutil
 import subprocess
 from collections.abc import Awaitable, Callable
@@ -169,3 +170,29 @@ async def test_real_numbers_keep_their_digits(call: Call, profiler_shared: Path)
     first = next(row for row in told["top_operators"] if row["rank"] == 0)
     assert first["total_us"] == pytest.approx(totals[first["name"]])
     assert first["share"] == pytest.approx(totals[first["name"]] / sum(totals.values()))
+
+
+async def test_windows_without_step_ids_are_compared_by_their_recorded_length(
+    call: Call, sessions: ModuleType, tmp_path: Path
+) -> None:
+    sessions.write_session(tmp_path / "old", cpu=False)
+    new = sessions.write_session(tmp_path / "new", cpu=False)
+    information = sessions.information(0, cpu=False)
+    information["config"]["common_config"]["schedule"]["active"] = 4
+    sessions.put(new / "profiler_info_0.json", json.dumps(information))
+    told = await call("compare_profiles", before=str(tmp_path / "old"), after=str(tmp_path / "new"))
+    (caution,) = [row for row in told["warnings"] if row["code"] == "compare_no_step_ids"]
+    assert "2 and 4 steps" in caution["message"]
+    compute = next(row for row in told["measures"] if row["measure"] == "compute_us")
+    assert compute["before_us"] == 2 * compute["after_us"]
+
+
+async def test_a_copy_of_the_results_alone_is_summed_up(call: Call, sessions: ModuleType, tmp_path: Path) -> None:
+    source = sessions.write_session(tmp_path / "save")
+    (source / "ASCEND_PROFILER_OUTPUT").rename(tmp_path / "results")
+    told = await call("summarize_profile", path=str(tmp_path / "results"))
+    assert [row["step"] for row in told["steps"]] == [4, 5] and told["steps"][0]["device"] == 3
+    verdict = await call("verify_output", path=str(tmp_path / "results"))
+    assert verdict["verdict"] == "partial" and "results_alone" in str(verdict["ranks"])
+    parsed = await call("parse_offline", path=str(tmp_path / "results"))
+    assert [row["code"] for row in parsed["skipped"]] == ["already_parsed"] and parsed["sessions"] == []

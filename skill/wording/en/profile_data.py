@@ -29,6 +29,8 @@ TEXTS: dict[str, str] = {
     "request_differs.hint": "Training read other settings than the copy's; check which configuration the launch really used.",
     "prof_alone.message": "Only the CANN half of a session: {looked}",
     "prof_alone.hint": "Give the *_ascend_pt folder above it; alone it tells neither rank nor settings, and msprof can export it.",
+    "results_alone.message": "Only the results of a session, without its record and raw data: {looked}",
+    "results_alone.hint": "Fine for looking at numbers. Give the *_ascend_pt folder they came from to have them judged.",
     "prof_missing.message": "NPU activity was asked for, but there is no PROF_* data: {looked}",
     "prof_missing.hint": "CANN wrote nothing: check that no other collector was active, and that CANN and torch_npu fit each other. Collect again.",
     "prof_several.message": "More than one PROF_* in a session; torch_npu reads only the first: {looked}",

@@ -29,6 +29,8 @@ TEXTS: dict[str, str] = {
     "request_differs.hint": "训练读到的不是副本中的设置；请核对启动时真正使用的配置。",
     "prof_alone.message": "只有会话的 CANN 部分：{looked}",
     "prof_alone.hint": "请给出上级的 *_ascend_pt 目录；单独的 PROF_* 不含 rank 和设置，可用 msprof 导出。",
+    "results_alone.message": "只有会话的解析结果，没有记录文件和原始数据：{looked}",
+    "results_alone.hint": "可以查看数据；如需校验，请给出它们所属的 *_ascend_pt 目录。",
     "prof_missing.message": "要求采集 NPU，但没有 PROF_* 数据：{looked}",
     "prof_missing.hint": "CANN 没有写出数据：请确认没有其他采集工具，且 CANN 与 torch_npu 版本配套，然后重新采集。",
     "prof_several.message": "一个会话中有多个 PROF_*，torch_npu 只读第一个：{looked}",
