@@ -3,7 +3,6 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 from mindspeed_mm_train_profiler.errors import CodedError, Note
@@ -17,10 +16,10 @@ from mindspeed_mm_train_profiler.launch_script.plan import (
     LaunchPlan,
     SourceFile,
     Span,
-    Word,
 )
 from mindspeed_mm_train_profiler.launch_script.state import OutOfBudget, Record, Shell, Var
 from mindspeed_mm_train_profiler.launch_script.statements import run
+from mindspeed_mm_train_profiler.launch_script.topology import LOSES, integer, says_mindspore, topology
 from mindspeed_mm_train_profiler.launch_script.values import plain
 
 DISTRIBUTED = {"torchrun", "msrun", "deepspeed", "accelerate", "torch_npu_run"}
@@ -74,38 +73,6 @@ def find_workdir(script: Path, record: Record, read_in: Path) -> Path:
 def _rank(call: LauncherCall, kind: EntryKind) -> tuple[int, int, int]:
     """Which call is the training: what it runs decides, then how it is started, then that it is certain."""
     return (kind.engine != "unsupported", call.launcher in DISTRIBUTED or "distributed" in call.launcher, call.certain)
-
-
-def _integer(word: Word | None) -> int | None:
-    if word is None or not word.known or not word.text.strip().isdecimal():
-        return None
-    return int(word.text)
-
-
-def _topology(call: LauncherCall) -> tuple[int | None, int | None, int | None, int | None]:
-    """(nproc_per_node, nnodes, node_rank, world_size) of a launcher call."""
-    o = call.options
-    if call.launcher == "msrun":
-        local, world = _integer(o.get("local_worker_num")), _integer(o.get("worker_num"))
-        nodes = world // local if local and world and world % local == 0 else None
-        return (
-            local,
-            nodes,
-            _integer(o.get("node_rank")) if "node_rank" in o else 0 if nodes == 1 else None,
-            world or None,
-        )
-    if call.launcher == "python":
-        return 1, 1, 0, 1
-    nproc = _integer(o.get("nproc_per_node") or o.get("num_processes") or o.get("num_gpus"))
-    known_nodes = "nnodes" in o or "num_nodes" in o or "num_machines" in o
-    nodes = _integer(o.get("nnodes") or o.get("num_nodes") or o.get("num_machines")) if known_nodes else 1
-    nodes = nodes or None
-    if nproc is None and "nproc_per_node" not in o and call.launcher in {"torchrun", "python -m torch.distributed.run"}:
-        nproc = 1
-    rank = _integer(o.get("node_rank") or o.get("machine_rank"))
-    if rank is None and "node_rank" not in o and "machine_rank" not in o:
-        rank = 0 if nodes == 1 else None
-    return nproc, nodes, rank, nproc * nodes if nproc and nodes else None
 
 
 def _without_launcher(record: Record) -> EntryKind:
@@ -202,16 +169,16 @@ def _assemble(
     notes += chain.notes
     if kind.engine != "unsupported" and kind.how == "name":
         notes.append(Note("entry_not_read", {"entry": str(entry or "")}))
-    nproc, nodes, rank, world = _topology(call) if call else (None, None, None, None)
+    nproc, nodes, rank, world = topology(call) if call else (None, None, None, None)
     missing, placeholders = _paths(chain, record, base, entry, kind)
     if call is not None and call.launcher == "python" and kind.engine == "unsupported":
         nproc = nodes = rank = world = None
     lost = [f"--{name}" for name, word in call.options.items() if word is None and name in LOSES] if call else []
     if lost:
         notes.append(Note("option_lost_value", {"options": ", ".join(lost)}))
-    framework: Framework = "mindspore" if call and (call.launcher == "msrun" or _says_mindspore(call)) else "torch"
+    framework: Framework = "mindspore" if call and (call.launcher == "msrun" or says_mindspore(call)) else "torch"
     save, load = _place(chain, "save", base), _place(chain, "load", base)
-    port = _integer(call.options.get("master_port")) if call else None
+    port = integer(call.options.get("master_port")) if call else None
     address = call.options.get("master_addr") if call else None
     return LaunchPlan(
         script=script,
@@ -247,14 +214,6 @@ def _assemble(
         python=record.python,
         env=dict(env),
     )
-
-
-LOSES = {"nproc_per_node", "nnodes", "node_rank", "master_addr", "master_port", "local_worker_num", "worker_num"}
-
-
-def _says_mindspore(call: LauncherCall) -> bool:
-    texts = [word.text for word in call.entry_args]
-    return any(a == "--ai-framework" and b == "mindspore" for a, b in pairwise(texts))
 
 
 def _place(chain: chains.Chain, name: str, base: Path) -> Path | None:

@@ -24,6 +24,10 @@ MAX_DEPTH = 24
 MAX_CALLS = 64
 
 
+Status = bool | None
+"""What a condition would see of a statement; None: not known."""
+
+
 class OutOfBudget(Exception):
     """The script asks for more evaluation than any real one; what was read so far stands."""
 

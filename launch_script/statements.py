@@ -7,16 +7,13 @@ from mindspeed_mm_train_profiler.errors import Note
 from mindspeed_mm_train_profiler.launch_script import conditions, patterns
 from mindspeed_mm_train_profiler.launch_script.commands import run_command
 from mindspeed_mm_train_profiler.launch_script.expansion import line_of, value, word_list
-from mindspeed_mm_train_profiler.launch_script.plan import Word
+from mindspeed_mm_train_profiler.launch_script.pipelines import pipeline, redirected
 from mindspeed_mm_train_profiler.launch_script.siblings import together
-from mindspeed_mm_train_profiler.launch_script.state import Shell, Var, merge
-from mindspeed_mm_train_profiler.launch_script.substitution import FILTERS, opaque, say
-from mindspeed_mm_train_profiler.launch_script.values import Value, known, plain, text_of
+from mindspeed_mm_train_profiler.launch_script.state import Shell, Status, Var, merge
+from mindspeed_mm_train_profiler.launch_script.values import Value, known, text_of
 
 MAX_ROUNDS = 64
 """Rounds of a loop followed; a training script's loops are short lists."""
-
-Status = bool | None
 
 
 def run(shell: Shell, node: Any) -> Status:
@@ -85,98 +82,6 @@ def _list(shell: Shell, node: Any) -> Status:
         merge(shell, [branch, other])
         return None
     return run(shell, right) if status is wanted else status
-
-
-def _pipeline(shell: Shell, node: Any) -> Status:
-    parts = [child for child in node.children if child.is_named]
-    log = _tee(shell, parts[1:])
-    if shell.output is not None and len(parts) > 1:
-        _filtered(shell, parts)
-        return None
-    status: Status = None
-    for part in parts:
-        status = run(shell.fork(in_pipe=len(parts) > 1, log=log or shell.log), part)
-    return status
-
-
-def _tee(shell: Shell, parts: list[Any]) -> Word | None:
-    for part in parts:
-        command = part.children[0] if part.type == "redirected_statement" and part.children else part
-        if command.type == "command" and command.children and shell.source.raw(command.children[0]) == "tee":
-            arguments = [word for child in together(command.children[1:]) for word in word_list(shell, child)]
-            return next((word for word in arguments if not word.text.startswith("-")), None)
-    return None
-
-
-def _filtered(shell: Shell, parts: list[Any]) -> None:
-    """A pipeline inside ``$(...)``: what the first prints, through filters whose effect is known."""
-    inner = shell.fork(output=[])
-    run(inner, parts[0])
-    assert inner.output is not None
-    frags = [frag for part in inner.output for frag in part]
-    if not known(frags):
-        opaque(shell)
-        return
-    text = text_of(frags)
-    for part in parts[1:]:
-        words = (
-            [word for child in together(part.children) for word in word_list(shell, child)]
-            if part.type == "command"
-            else []
-        )
-        name = words[0].text if words else ""
-        done = (
-            FILTERS[name](text, [word.text for word in words[1:]])
-            if name in FILTERS and all(w.known for w in words)
-            else None
-        )
-        if done is None:
-            opaque(shell)
-            return
-        text = done
-    say(shell, plain(text))
-
-
-def _redirected(shell: Shell, node: Any) -> Status:
-    body = node.child_by_field_name("body")
-    target: Word | None = None
-    heredoc = False
-    for child in node.children:
-        if child.type == "file_redirect":
-            operator = next((shell.source.raw(c) for c in child.children if not c.is_named), "")
-            destination = child.child_by_field_name("destination")
-            if operator in {">", ">>", "&>", "&>>", ">|"} and destination is not None:
-                target = next(iter(word_list(shell, destination)), None)
-        elif child.type in {"heredoc_redirect", "herestring_redirect"}:
-            heredoc = True
-    if target is not None and target.known and body is not None and body.type == "command":
-        first = shell.source.raw(body.children[0]) if body.children else ""
-        if first in {"cat", "echo", "printf", "tee"} or heredoc:
-            _wrote(shell, target, line_of(node))
-    if body is None:
-        return None
-    if heredoc and shell.output is not None and target is None:
-        opaque(shell)
-        return None
-    if target is not None:
-        inner_log, inner_output = shell.log, shell.output
-        shell.log, shell.output = target, None if shell.output is None else []
-        status = run(shell, body)
-        shell.log, shell.output = inner_log, inner_output
-        return status
-    return run(shell, body)
-
-
-def _wrote(shell: Shell, target: Word, line: int) -> None:
-    from pathlib import Path
-
-    path = Path(target.text)
-    if not path.is_absolute():
-        if shell.cwd is None:
-            return
-        path = shell.cwd / path
-    if str(path) != "/dev/null":
-        shell.record.generated.setdefault(path, line)
 
 
 def _if(shell: Shell, node: Any) -> Status:
@@ -310,8 +215,8 @@ HANDLERS: dict[str, Callable[[Shell, Any], Status]] = {
     "declaration_command": run_command,
     "unset_command": run_command,
     "list": _list,
-    "pipeline": _pipeline,
-    "redirected_statement": _redirected,
+    "pipeline": pipeline,
+    "redirected_statement": redirected,
     "if_statement": _if,
     "for_statement": _for,
     "c_style_for_statement": lambda shell, node: either(shell, [[node.child_by_field_name("body")], []]),

@@ -14,7 +14,9 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from mindspeed_mm_train_profiler.simulator import sample_files as text
+from mindspeed_mm_train_profiler.simulator import sample_fsdp2 as fsdp2
+from mindspeed_mm_train_profiler.simulator import sample_megatron as megatron
+from mindspeed_mm_train_profiler.simulator import sample_scripts as launch
 
 DEFAULT_SET_ENV = "/usr/local/Ascend/cann/set_env.sh"
 
@@ -67,9 +69,9 @@ def make_checkout(
         "warmup": str(has.warmup),
         "analyse": "self.sp_analyse_flag = config.static_param.analyse_flag" if has.analyse_flag else "",
         "analyse_argument": ", analyse_flag=self.sp_analyse_flag" if has.analyse_flag else "",
-        "offline": text.OFFLINE if has.analyse_flag else "",
+        "offline": megatron.OFFLINE if has.analyse_flag else "",
         "base": "BaseArguments" if has.pydantic else "",
-        "base_import": text.BASE_IMPORT if has.pydantic else text.DATACLASS_IMPORT,
+        "base_import": fsdp2.BASE_IMPORT if has.pydantic else fsdp2.DATACLASS_IMPORT,
         "decorator": "" if has.pydantic else "@dataclass\n",
     }
     values["base_call"] = f"({values['base']})" if has.pydantic else ""
@@ -81,41 +83,41 @@ def make_checkout(
         target.chmod(mode)
         return target
 
-    put("README.md", text.README)
+    put("README.md", megatron.README)
     put("mindspeed_mm/__init__.py", "")
-    put("mindspeed_mm/training.py", text.TRAINING)
-    put("mindspeed_mm/configs/config.py", text.CONFIG)
-    put("mindspeed_mm/tools/profiler.py", text.PROFILER)
+    put("mindspeed_mm/training.py", megatron.TRAINING)
+    put("mindspeed_mm/configs/config.py", megatron.CONFIG)
+    put("mindspeed_mm/tools/profiler.py", megatron.PROFILER)
     put("mindspeed_mm/tools/tools.json", json.dumps(_tools(has), indent=4) + "\n")
-    put("pretrain_vlm.py", text.PRETRAIN_VLM)
-    put("pretrain_sora.py", text.PRETRAIN_VLM)
-    put("inference_vlm.py", text.INFERENCE)
-    put("examples/vlm/inference.sh", text.INFERENCE_SCRIPT, mode=0o755)
+    put("pretrain_vlm.py", megatron.PRETRAIN_VLM)
+    put("pretrain_sora.py", megatron.PRETRAIN_VLM)
+    put("inference_vlm.py", megatron.INFERENCE)
+    put("examples/vlm/inference.sh", launch.INFERENCE_SCRIPT, mode=0o755)
     for data in ("data/train.json", "examples/vlm/data.json", "examples/vlm/model.json"):
         put(data, "[]\n" if data.startswith("data/") else "{}\n")
     for weights in ("ckpt/vlm", "ckpt/hf"):
         put(f"{weights}/weights.txt", "no weights: made for a simulated NPU host\n")
     scripts = {
-        "tools_json": put("examples/vlm/pretrain_vlm.sh", text.TOOLS_JSON_SCRIPT, mode=0o755),
-        "msrun": put("examples/mindspore/vlm/pretrain_vlm.sh", text.MSRUN_SCRIPT, mode=0o755),
+        "tools_json": put("examples/vlm/pretrain_vlm.sh", launch.TOOLS_JSON_SCRIPT, mode=0o755),
+        "msrun": put("examples/mindspore/vlm/pretrain_vlm.sh", launch.MSRUN_SCRIPT, mode=0o755),
     }
     if has.yaml:
-        put("mindspeed_mm/configs/read_yaml_config.py", text.READ_YAML)
-        put("pretrain_transformers.py", text.PRETRAIN_TRANSFORMERS)
-        put("examples/transformers/finetune.yaml", text.MEGATRON_YAML)
-        scripts["yaml"] = put("examples/transformers/finetune.sh", text.YAML_SCRIPT, mode=0o755)
+        put("mindspeed_mm/configs/read_yaml_config.py", megatron.READ_YAML)
+        put("pretrain_transformers.py", megatron.PRETRAIN_TRANSFORMERS)
+        put("examples/transformers/finetune.yaml", launch.MEGATRON_YAML)
+        scripts["yaml"] = put("examples/transformers/finetune.sh", launch.YAML_SCRIPT, mode=0o755)
     if has.fsdp2:
         for package in ("fsdp", "fsdp/train", "fsdp/tools", "fsdp/params", "fsdp/utils"):
             put(f"mindspeed_mm/{package}/__init__.py", "")
-        put("mindspeed_mm/fsdp/train/trainer.py", text.TRAINER)
-        put("mindspeed_mm/fsdp/train/train_engine.py", text.TRAIN_ENGINE)
-        put("mindspeed_mm/fsdp/tools/profiler.py", text.FSDP2_PROFILER)
-        put("mindspeed_mm/fsdp/params/tools_args.py", text.TOOLS_ARGS)
+        put("mindspeed_mm/fsdp/train/trainer.py", fsdp2.TRAINER)
+        put("mindspeed_mm/fsdp/train/train_engine.py", fsdp2.TRAIN_ENGINE)
+        put("mindspeed_mm/fsdp/tools/profiler.py", fsdp2.FSDP2_PROFILER)
+        put("mindspeed_mm/fsdp/params/tools_args.py", fsdp2.TOOLS_ARGS)
         if has.pydantic:
-            put("mindspeed_mm/config/config_manager.py", text.CONFIG_MANAGER)
-            put("mindspeed_mm/config/arguments/base_args.py", text.BASE_ARGS)
-        put("examples/fsdp2/finetune.yaml", text.FSDP2_YAML)
-        scripts["fsdp2"] = put("examples/fsdp2/finetune.sh", text.FSDP2_SCRIPT, mode=0o755)
+            put("mindspeed_mm/config/config_manager.py", fsdp2.CONFIG_MANAGER)
+            put("mindspeed_mm/config/arguments/base_args.py", fsdp2.BASE_ARGS)
+        put("examples/fsdp2/finetune.yaml", launch.FSDP2_YAML)
+        scripts["fsdp2"] = put("examples/fsdp2/finetune.sh", launch.FSDP2_SCRIPT, mode=0o755)
     return Checkout(root, release, scripts)
 
 

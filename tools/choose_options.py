@@ -5,9 +5,9 @@ one another: each asks for whatever is open then, the next takes the answer in. 
 questions are returned as data. Nothing but the user's own yes to the table is taken for a confirmation.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import anyio.to_thread
@@ -23,118 +23,15 @@ from mcp.server.mcpserver import (
 )
 from pydantic import BaseModel, Field
 
-from mindspeed_mm_train_profiler.errors import CodedError, Note
-from mindspeed_mm_train_profiler.options import ProfileOptions
 from mindspeed_mm_train_profiler.skill import confirmation, wording
-from mindspeed_mm_train_profiler.skill.flow import Flow
-from mindspeed_mm_train_profiler.skill.questions import Facts, Offer
 from mindspeed_mm_train_profiler.tools import forms
-from mindspeed_mm_train_profiler.tools.common import (
-    Language,
-    NextStep,
-    Remark,
-    Result,
-    ToolSpec,
-    argument_path,
-    error_info,
-    remarks,
-    resolve_language,
-)
+from mindspeed_mm_train_profiler.tools.choose_result import ChooseResult, result
+from mindspeed_mm_train_profiler.tools.choose_state import SLOTS, State, begin
+from mindspeed_mm_train_profiler.tools.common import Language, ToolSpec
 
 OUTCOMES = (AcceptedElicitation, DeclinedElicitation, CancelledElicitation)
-SLOTS = 20
-"""Most forms of one call, asked again included."""
 ROUNDS = 10
 """Most forms on a 2026-07-28 connection, where clients give up after so many rounds by default."""
-
-
-class OptionShown(BaseModel):
-    value: str
-    label: str
-
-
-class QuestionShown(BaseModel):
-    """One open question, as it fits the case. ``custom``: how a value of one's own looks; null where none is taken."""
-
-    id: str
-    text: str
-    options: list[OptionShown]
-    default: str | list[str] | None
-    multiple: bool
-    custom: str | None
-    advice: list[str] = Field(default_factory=list)
-    problem: str | None = Field(None, description="why it is asked again")
-
-
-class Row(BaseModel):
-    item: str
-    value: str
-
-
-class ChooseResult(Result):
-    """The choices, or what is still to be asked."""
-
-    status: Literal["complete", "needs_answers", "declined", "cancelled"]
-    options: ProfileOptions | None = None
-    answers: dict[str, Any] = Field(default_factory=dict, description="settled so far, for the next call")
-    questions: list[QuestionShown] = Field(default_factory=list)
-    confirmed: bool = Field(False, description="the user said yes to the table in a form")
-    confirmation: list[Row] = Field(default_factory=list)
-    table: str = ""
-
-    def body(self, language: wording.Language) -> Iterable[str]:
-        for question in self.questions:
-            if question.problem:
-                yield question.problem
-            yield question.text
-            yield from (f"  - {option.value}: {option.label}" for option in question.options)
-            if question.custom:
-                yield f"  - ...: {question.custom}"
-            yield from (f"  {line}" for line in question.advice)
-        if self.table:
-            yield self.table
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """Where the conversation stands. ``able``: the client can be asked."""
-
-    flow: Flow
-    language: wording.Language
-    one_form: bool
-    able: bool = False
-    rounds: int = SLOTS
-    asked: int = 0
-    ended: Literal["declined", "cancelled"] | None = None
-    confirmed: bool = False
-    facts: dict[str, str] = field(default_factory=dict)
-    """script, engine, config_path: what the table shows of the launch."""
-
-    def offers(self) -> list[Offer]:
-        """What the next form asks: everything open, or the next question (with the one about the user's file)."""
-        found = self.flow.open()
-        if self.one_form:
-            return found
-        return found[:2] if found and found[0].question.id == "existing_profile" else found[:1]
-
-    @property
-    def over(self) -> bool:
-        return self.ended is not None or self.confirmed or not self.able or self.asked >= self.rounds
-
-    def rows(self) -> list[confirmation.Row]:
-        """The confirmation table's rows; none without a script or while something is open."""
-        if not self.facts or not self.flow.complete:
-            return []
-        options = self.flow.options()
-        first = options.start_step + 1 + (self.flow.facts.warmup_steps or 0)
-        return confirmation.rows(
-            self.language,
-            options,
-            **self.facts,
-            save_path=options.save_path,
-            dynamic_path=options.dynamic_config_path,
-            captured=(first, first + options.end_step - options.start_step - 1),
-        )
 
 
 class NotAsked(BaseModel):
@@ -143,47 +40,6 @@ class NotAsked(BaseModel):
 
 class Failed(BaseModel):
     """The client said that it can be asked, and could not."""
-
-
-def read_facts(
-    script: str, workdir: str | None, script_args: list[str] | None, env: dict[str, str] | None
-) -> tuple[Facts, dict[str, str]]:
-    """Facts of the launch, and what the table shows of it.
-
-    Errors: ``no_script`` and the others of reading; ``engine_unsupported``.
-    """
-    from mindspeed_mm_train_profiler.launch_script import read_launch
-
-    place = argument_path(workdir) if workdir is not None else None
-    plan = read_launch(argument_path(script, base=place), workdir=place, script_args=script_args or (), env=env or {})
-    if plan.engine == "unsupported":
-        raise CodedError("engine_unsupported", found=plan.script, reason=plan.reason.code)
-    can = plan.capabilities
-    facts = Facts(
-        engine=plan.engine,
-        dynamic=can.dynamic,
-        analyse_flag=can.analyse_flag,
-        warmup_steps=can.warmup_steps,
-        world_size=plan.world_size,
-        train_iters=plan.train_iters.value,
-        current_profile=plan.current_profile,
-    )
-    config = str(plan.config_path) if plan.config_path else "-"
-    return facts, {"script": str(plan.script), "engine": plan.engine, "config_path": config}
-
-
-def begin(
-    script: str | None,
-    answers: dict[str, Any] | None,
-    style: str,
-    workdir: str | None,
-    script_args: list[str] | None,
-    env: dict[str, str] | None,
-    language: wording.Language | None,
-) -> State:
-    facts, shown = read_facts(script, workdir, script_args, env) if script is not None else (Facts(), {})
-    flow = Flow.start(facts, answers)
-    return State(flow, resolve_language(language), style == "one_form", facts=shown)
 
 
 async def opening(
@@ -289,74 +145,6 @@ def choose_options(
     settled = asked or begin(script, answers, style, workdir, script_args, env, language)
     given = {"script": script, "workdir": workdir, "script_args": script_args, "env": env, "language": language}
     return result(settled, {name: value for name, value in given.items() if value})
-
-
-def result(state: State, given: dict[str, Any]) -> ChooseResult:
-    """What the tool answers in this state. ``given``: the caller's own arguments, for the next call."""
-    flow, language = state.flow, state.language
-    notes = remarks(language, flow.notes())
-    for name, problem in flow.problems.items():
-        info = error_info(language, problem)
-        notes.append(Remark(code=info.code, message=f"{name}: {info.message}", hint=info.hint))
-    shown: dict[str, Any] = {"answers": flow.answers()}
-    if state.ended:
-        text = wording.text(language, f"choose.{state.ended}")
-        return ChooseResult(status=state.ended, summary=text, warnings=notes, **shown)
-    if not flow.complete:
-        again: dict[str, Any] = {**given, "answers": flow.answers()}
-        if state.one_form:
-            again["style"] = "one_form"
-        questions = [_shown(state, item) for item in state.offers()]
-        return ChooseResult(
-            status="needs_answers",
-            summary=wording.text(language, "choose.needs_answers", count=len(flow.open())),
-            warnings=notes,
-            questions=questions,
-            next_step=NextStep(
-                tool="choose_options", arguments=again, why=wording.text(language, "choose.next_answers")
-            ),
-            **shown,
-        )
-    options, rows = flow.options(), state.rows()
-    if not rows:
-        notes += remarks(language, [Note("choose_without_script")])
-    build = {**given, "options": options.model_dump(mode="json", exclude_none=True)}
-    why = "choose.next_build" if state.confirmed else "choose.next_confirm"
-    return ChooseResult(
-        status="complete",
-        summary=wording.text(language, "choose.confirmed" if state.confirmed else "choose.complete"),
-        options=options,
-        warnings=notes,
-        confirmed=state.confirmed,
-        confirmation=[Row(item=item, value=value) for item, value in rows],
-        table=confirmation.table(language, rows) if rows else "",
-        next_step=NextStep(
-            tool="build_config",
-            arguments={**build, "confirmed": True} if state.confirmed else build,
-            why=wording.text(language, why),
-        )
-        if rows
-        else None,
-        **shown,
-    )
-
-
-def _shown(state: State, item: Offer) -> QuestionShown:
-    language, question = state.language, item.question
-    problem = state.flow.problems.get(question.id)
-    return QuestionShown(
-        id=question.id,
-        text=f"{question.sign} {forms.label(language, question.id, 'text')}".strip(),
-        options=[
-            OptionShown(value=option.value, label=forms.label(language, question.id, option.value))
-            for option in item.options
-        ],
-        default=list(item.default) if isinstance(item.default, tuple) else item.default,
-        multiple=question.multiple,
-        custom=forms.label(language, question.id, "custom_hint") if question.custom is not None else None,
-        advice=[wording.note_message(language, note) for note in item.notes],
-        problem=forms.reason(language, problem) if problem is not None else None,
-    )
 
 
 TOOL = ToolSpec(
