@@ -164,11 +164,13 @@ class Cluster:
     def end(self) -> None:
         for process in reversed(list(self.processes.values())):
             process.terminate()
+        deadline = time.monotonic() + 3  # a daemon that waits for another one that is gone is not waited for
         for process in self.processes.values():
             with suppress(subprocess.TimeoutExpired):
-                process.wait(10)
+                process.wait(max(0.1, deadline - time.monotonic()))
                 continue
             process.kill()
+            process.wait(10)
 
 
 @pytest.fixture(scope="module")
