@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
 PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin", "/usr/local/sbin"])
@@ -171,6 +172,19 @@ class Cluster:
                 continue
             process.kill()
             process.wait(10)
+        for step in self.steps():
+            step.kill()
+
+    def steps(self) -> list[psutil.Process]:
+        """Step daemons of this cluster, told by their log: they outlive everything, to report to a controller."""
+        found = []
+        for process in psutil.process_iter(["name"]):
+            with suppress(psutil.Error, OSError):
+                if process.info["name"].startswith("slurmstepd"):
+                    files = [str(fd.readlink()) for fd in Path(f"/proc/{process.pid}/fd").iterdir()]
+                    if any(file.startswith(f"{self.root}/") for file in files):
+                        found.append(process)
+        return found
 
 
 @pytest.fixture(scope="module")
