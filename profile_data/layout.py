@@ -44,17 +44,28 @@ def entries(folder: Path) -> list[os.DirEntry[str]]:
 
 
 def results_folder(session: Path) -> Path:
-    """Where the session's results lie or will lie: below it, or it is itself a folder of results, copied away."""
-    return session if is_results(session) else session / OUTPUT
+    """Where the session's results lie or will lie: below it; beside its record where somebody gathered them there."""
+    below = session / OUTPUT
+    try:
+        return below if below.is_dir() or not any(map(_is_result, entries(session))) else session
+    except OSError:
+        return below
 
 
 def is_results(folder: Path) -> bool:
-    """Whether the folder holds results only, and is no ``ASCEND_PROFILER_OUTPUT`` of a session."""
+    """Whether the folder holds results only: neither a session's record nor its raw data."""
     try:
         inside = entries(folder)
     except OSError:
         return False
-    return not _holds_session(folder, inside) and any(map(_is_result, inside))
+    return any(map(_is_result, inside)) and not any(map(_is_of_session, inside))
+
+
+def _is_of_session(entry: os.DirEntry[str]) -> bool:
+    """What only a session holds."""
+    if entry.name in (FRAMEWORK, OUTPUT) or PROF_NAME.match(entry.name):
+        return is_folder(entry)
+    return INFO_NAME.match(entry.name) is not None
 
 
 def _is_result(entry: os.DirEntry[str]) -> bool:
@@ -82,13 +93,7 @@ def unreadable(folder: Path) -> str | None:
 def _holds_session(folder: Path, inside: list[os.DirEntry[str]]) -> bool:
     if folder.name.endswith(SESSION_ENDS) and not any(entry.name.endswith(SESSION_ENDS) for entry in inside):
         return True
-    for entry in inside:
-        if entry.name in (FRAMEWORK, OUTPUT) or PROF_NAME.match(entry.name):
-            if is_folder(entry):
-                return True
-        elif INFO_NAME.match(entry.name):
-            return True
-    return False
+    return any(map(_is_of_session, inside))
 
 
 def find_sessions(root: Path, *, limit: int = MAX_FOLDERS) -> Found:

@@ -146,8 +146,9 @@ def _judge(session: Path, record: SessionRecord, wanted: Expectation, world: int
     rank.steps = captured_steps(session) if outputs.analysed else None
     rank.bytes, rank.files = raw.bytes + outputs.bytes, outputs.files
     rank.captured = raw.captured or outputs.analysed
-    rank.problems += _record_problems(session, record, wanted, part=_part(session))
-    rank.problems += [problem for problem in raw.problems if outputs.folder != session]
+    part = _part(session)
+    rank.problems += _record_problems(session, record, wanted, part=part)
+    rank.problems += [problem for problem in raw.problems if part != "results_alone"]
     blocking = [problem for problem in rank.problems if not problem.remark]
     rank.problems += _output_problems(outputs, wanted)
     rank.good_results = outputs.analysed and all(problem.remark for problem in outputs.problems)

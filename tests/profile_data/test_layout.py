@@ -38,6 +38,24 @@ def test_results_alone_are_the_only_complaint_about_a_sound_copy(tmp_path: Path,
     assert rank.good_results
 
 
+@pytest.mark.parametrize("record", [True, False])
+def test_results_gathered_under_the_sessions_name(tmp_path: Path, sessions: ModuleType, record: bool) -> None:
+    session = sessions.write_session(tmp_path / "save", 2)
+    flat = tmp_path / "flat" / session.name
+    (session / layout.OUTPUT).rename(tmp_path / "out")
+    flat.parent.mkdir()
+    (tmp_path / "out").rename(flat)
+    if record:
+        (session / "profiler_info_2.json").rename(flat / "profiler_info_2.json")
+    (rank,) = verify(flat).ranks
+    assert rank.steps == [4, 5] and [row.step for row in session_numbers(flat).steps] == [4, 5]
+    codes = {problem.code for problem in rank.problems}
+    if record:  # a rank above 0 says that there are others, whose communication is not told
+        assert rank.rank == 2 and "raw_removed" in codes and "session_record_missing" not in codes
+    else:
+        assert codes == {"results_alone"}
+
+
 @pytest.mark.parametrize("name", ["trace_view.json", "kernel_details.csv", "ascend_pytorch_profiler_0.db"])
 def test_a_stray_table_beside_sessions_is_no_session(tmp_path: Path, sessions: ModuleType, name: str) -> None:
     session = sessions.write_session(tmp_path / "save")
