@@ -8,7 +8,7 @@ from typing import Any
 from mcp.server import MCPServer
 
 from mindspeed_mm_train_profiler import __version__, settings
-from mindspeed_mm_train_profiler.tools import ALL, conversation
+from mindspeed_mm_train_profiler.tools import ALL, conversation, run_subscriptions
 from mindspeed_mm_train_profiler.tools.run_events import RunEvents
 from mindspeed_mm_train_profiler.tools.serving import ProfilerServer, handler, register
 
@@ -23,18 +23,20 @@ The user's own files are never changed; copies are. Answer in the user's languag
 
 def build_server() -> MCPServer[Any]:
     """A new server with everything registered; a read-only one lacks the tools that write or start something."""
+    events = RunEvents()
     server = ProfilerServer(
         "mindspeed-mm-train-profiler",
         title="MindSpeed-MM training profiler",
         instructions=INSTRUCTIONS,
         version=__version__,
         log_level="WARNING",
-        subscriptions=RunEvents(),
+        subscriptions=events,
     )
     for spec in ALL:
         if spec.read_only or not settings.current().read_only:
             register(server, spec)
     conversation.register(server)
+    run_subscriptions.register(server, events)
     return server
 
 

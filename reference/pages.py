@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from mindspeed_mm_train_profiler.reference import clients, codes, commands, options, tools
+from mindspeed_mm_train_profiler.reference import clients, codes, commands, options, resources, tools
 from mindspeed_mm_train_profiler.skill.wording import LANGUAGES, Language
 
 PARTS: dict[str, Callable[[Language], str]] = {
@@ -16,6 +16,7 @@ PARTS: dict[str, Callable[[Language], str]] = {
     "codes": codes.render,
     "commands": commands.render,
     "options": options.render,
+    "resources": resources.render,
     "tools": tools.render,
 }
 

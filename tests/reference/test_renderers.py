@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from mindspeed_mm_train_profiler.cli import serve_parser
 from mindspeed_mm_train_profiler.options import ProfileOptions
-from mindspeed_mm_train_profiler.reference import codes, commands, options, tables, tools
+from mindspeed_mm_train_profiler.reference import codes, commands, options, resources, tables, tools
 from mindspeed_mm_train_profiler.skill.wording import LANGUAGES, Language, catalogue
 from mindspeed_mm_train_profiler.terminal.main import build_parser
 from mindspeed_mm_train_profiler.tools import ALL
@@ -104,3 +104,14 @@ def test_every_option_is_in_the_table_and_has_its_place(language: Language) -> N
     rows = options.render(language).splitlines()[2:]
     assert [row.split("`")[1] for row in rows] == list(ProfileOptions.model_fields)
     assert set(options.PLACES) | set(options.OWN) == set(ProfileOptions.model_fields)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_resource_and_prompt_stands_in_its_table(language: Language) -> None:
+    rendered = resources.render(language)
+    for address in ("questions/{language}", "runs/{run_id}", "troubleshooting/{language}"):
+        assert rendered.count(f"| `profiling://{address}` |") == 1
+    listed, prompts = resources.listed()
+    rows = [line for line in rendered.splitlines() if line.startswith("| `")]
+    assert len(rows) == len(listed) + len(prompts) and len(listed) >= 6
+    assert "`profiling://runs/{run_id}`" in rendered.split("subscriptions/listen")[0]

@@ -1,0 +1,45 @@
+"""The reference of resources and prompts, from what the server lists."""
+
+from functools import cache
+from typing import Any
+
+from mindspeed_mm_train_profiler.reference.tables import table
+from mindspeed_mm_train_profiler.skill.wording import Language, text
+
+
+@cache
+def listed() -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """(resources and templates, prompts) as clients are told of them."""
+    import anyio
+
+    from mindspeed_mm_train_profiler.server import build_server
+
+    async def ask() -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        server = build_server()
+        return (*await server.list_resource_templates(), *await server.list_resources()), tuple(
+            await server.list_prompts()
+        )
+
+    return anyio.run(ask)
+
+
+def address(resource: Any) -> str:
+    """The resource's address, or the template of such addresses."""
+    return str(getattr(resource, "uri_template", None) or resource.uri)
+
+
+def render(language: Language) -> str:
+    """One table of resources, one of prompts."""
+    resources, prompts = listed()
+    name, meaning = text(language, "reference.name"), text(language, "reference.meaning")
+    rows = [[f"`{address(item)}`", str(item.mime_type), _first(item)] for item in sorted(resources, key=address)]
+    lines = table([text(language, "reference.address"), text(language, "reference.type"), meaning], rows)
+    prompt_rows = [
+        [f"`{item.name}`", ", ".join(f"`{one.name}`" for one in item.arguments or ()), _first(item)] for item in prompts
+    ]
+    head = [name, text(language, "reference.arguments"), meaning]
+    return "\n".join([*lines, "", text(language, "reference.updates"), "", *table(head, prompt_rows)])
+
+
+def _first(item: Any) -> str:
+    return str(item.description or item.title or "").strip().partition("\n")[0]
