@@ -24,6 +24,13 @@ def _row(code: str, pattern: str, rank: int, source: str, *quick: str) -> Signat
     return Signature(code, re.compile(pattern), rank, source, quick)
 
 
+BEFORE = (
+    r"(?:\s|\[[^\]]{0,80}\]:?|\([^()]{0,80}\bpid=[^()]{0,80}\)|default\d+:|\d[\d:,.T/+-]*(?=\s)"
+    r"|(?:ERROR|CRITICAL|FATAL)\b:?|=>|[|-])*"
+)
+"""What torchrun, ray and loggers put before the last line of a traceback: ranks, times, levels. Each piece can be read
+in one way only: a long line costs no more than its length."""
+
 SIGNATURES: tuple[Signature, ...] = (
     _row("profiler_env_disabled", r"Environment variable '(PROFILING_MODE|PROFILER_SAMPLECONFIG)' is set|profiler api is not effective", 1, "torch_npu profiler/_utils.py", "profiler api", "Environment variable"),
     _row("msprof_missing", r"'msprof' command not found|ERR04008", 1, "torch_npu profiler _cann_export.py", "msprof", "ERR04008"),
@@ -41,36 +48,47 @@ SIGNATURES: tuple[Signature, ...] = (
     _row("dynamic_path_invalid", r"The path '.*' is invalid, and profiler will not be enabled", 1, "torch_npu dynamic_profile.py", "profiler will not be enabled"),
     _row("dynamic_shm_stale", r"There may exist shared memory before this task", 1, "torch_npu dynamic_profile", "shared memory before"),
     _row("dynamic_not_effective", r"Dynamic Profiler config is not effective", 1, "torch_npu dynamic_profile", "not effective"),
-    _row("cann_not_sourced", r"lib(hccl|ascendcl|ge_runner|runtime|msprofiler|acl\w*)\.so: cannot open shared object file|No module named 'acl'|ERR00008 PTA resource not found|Please run 'source set_env\.sh'", 1, "MindSpeed-MM FAQ; torch_npu import", "cannot open shared object", "No module named 'acl'", "ERR00008", "set_env.sh"),
-    _row("driver_refuses", r"dcmi module initialize failed|ret is -80\d\d|DrvMngGetConsoleLogLevel failed", 1, "npu-smi; MindCluster FAQ", "dcmi", "DrvMng", "-80"),
+    _row("cann_not_sourced", r"lib(?:hccl|ascend\w*|ge_\w+|runtime|msprofiler|acl\w*|opapi\w*|graph\w*|c_sec|mmpa|error_manager|register)\.so[\d.]*: cannot open shared object file|No module named 'acl'|ERR00008 PTA resource not found|Please run 'source set_env\.sh'", 1, "MindSpeed-MM FAQ; torch_npu import", "cannot open shared object", "No module named 'acl'", "ERR00008", "set_env.sh"),
+    _row("library_missing", r"(?<!\w)(?!lib(?:hccl|ascend|ge_|runtime|msprofiler|acl|opapi|graph|c_sec|mmpa|error_manager|register))[\w.+-]+\.so[\d.]*: cannot open shared object file", 1, "ld.so", "cannot open shared object"),
+    _row("library_mismatch", r"undefined symbol: |version `[\w.]+' not found|cannot allocate memory in static TLS block", 1, "ld.so; torch_npu of another torch", "undefined symbol", "' not found", "static TLS"),
+    _row("driver_refuses", r"dcmi module initialize failed|dcmi\w*.*\bret(?: is|:| =|=)? ?-80\d\d\b|DrvMngGetConsoleLogLevel failed", 1, "npu-smi; MindCluster FAQ", "dcmi", "DrvMng", "-80"),
     _row("torch_npu_missing", r"No module named 'torch_npu'", 1, "Python", "torch_npu"),
     _row("module_missing", r"ModuleNotFoundError: No module named '(?!torch_npu|acl)([\w.]+)'", 1, "Python", "ModuleNotFoundError"),
     _row("previous_process_alive", r"EJ0001|Maybe the last training process is running", 1, "CANN HCCL; LLaMA-Factory#3839", "EJ0001", "last training process"),
-    _row("port_in_use", r"Address already in use|\[Errno 98\]|EADDRINUSE|\bEJ0003\b|bind\b.*\bport\b.*\bfailed", 1, "torch rendezvous; HCCL", "Address already in use", "Errno 98", "EADDRINUSE", "EJ0003", "bind"),
-    _row("npu_out_of_memory", r"NPU out of memory|\bOutOfMemoryError|\bEL0004\b|Failed to allocate memory|(?i:error ?code|errcode|ret(?:code|val)?|result|\bcode)\W{0,4}207018\b|\b200000\b.*alloc", 1, "torch_npu; CANN EL0004", "out of memory", "OutOfMemory", "EL0004", "allocate memory", "207018", "200000"),
-    _row("host_out_of_memory", r"oom[-_ ]kill(?:er|ed|:)|oom_reaper|Out of memory: Killed|Cannot allocate memory|\[Errno 12\]|\bMemoryError\b", 1, "Linux", "oom", "Out of memory: Killed", "Cannot allocate memory", "Errno 12", "MemoryError"),
-    _row("dataloader_killed", r"DataLoader worker \(pid[^)]*\) is killed by signal", 2, "torch DataLoader", "DataLoader worker"),
-    _row("shared_memory_small", r"insufficient shared memory|unable to (open|mmap|write).*shm|No space left on device.*/dev/shm", 2, "torch", "shared memory", "shm"),
-    _row("disk_full", r"No space left on device|\[Errno 28\]|ENOSPC|Disk quota exceeded", 1, "Linux", "No space left", "Errno 28", "ENOSPC", "quota exceeded"),
-    _row("hccl_timeout", r"\bEI000[26]\b|Watchdog caught collective operation timeout|(?i:(?:\bhccl\w*|\bnotify|\bsocket|\brecv|\bconnect\w*|\bcollective)\b.*\b(?:timed? ?out(?! ?(?:[=:]|is|set|value|to)\b)|times out|timeout (?:occurred|reached|error|after)))", 2, "CANN HCCL EI0002/EI0006; torch_npu watchdog", "EI000", "imed out", "ime out", "imeout", "imes out", "TIMEOUT"),
-    _row("hccl_config", r"\b(?:EI0001|EI0003|EI0004|EI0005|EI0007|EJ0004)\b", 1, "CANN HCCL EI0001-EI0007", "EI000", "EJ0004"),
-    _row("device_fault", r"\b(?:EL0003|EL0005|EZ9999)\b|(?i:error ?code|errcode|ret(?:code|val)?|result|\bcode)\W{0,4}507\d{3}\b|(?i:aicore (?:execution )?(?:timeout|exception|error)\b(?!\W{1,3}(?:0|none)\b))|ACL stream synchronize failed", 2, "CANN", "EL000", "EZ9999", "507", "aicore", "AICORE", "AiCore", "ACL stream"),
-    _row("operator_missing", r"\b(?:EZ3002|EZ1001|E10007|EE1001|E40021)\b|(?i:error).*(?:Op|operator) .* not supported|(?:Error|error).*does not support .*dtype|not implemented for 'PrivateUse1'", 2, "CANN error codes", "EZ3002", "EZ1001", "E10007", "EE1001", "E40021", "not support", "PrivateUse1"),
-    _row("device_busy_or_absent", r"\b(?:EE1002|EE9999)\b|(?:rt|aclrt)SetDevice\w*.*(?i:fail|error)|Invalid device ID|(?i:error ?code|errcode|ret(?:code|val)?|result|\bcode)\W{0,4}107001\b|device .*is (?:not available|abnormal)", 2, "CANN", "EE1002", "EE9999", "SetDevice", "device ID", "107001", "abnormal", "not available"),
-    _row("checkpoint_failed", r"SavePlan = |SavePlan.*(?i:error|fail)|save_checkpoint.*(?:Error|failed)|Failed to save checkpoint|CheckpointException", 2, "torch DCP; Megatron", "SavePlan", "checkpoint", "CheckpointException"),
+    _row("port_in_use", r"[Aa]ddress already in use|\[Errno 98\]|EADDRINUSE|\bE(?:J0003|I0019|I0020)\b|bind\b.{0,80}\bport\b.{0,80}\bfailed|ailed to bind the IP port|port\b.*\balready been bound", 1, "torch rendezvous; HCCL EI0019", "ddress already in use", "Errno 98", "EADDRINUSE", "EJ0003", "EI00", "bind", "bound"),
+    _row("npu_out_of_memory", r"NPU out of memory|\bOutOfMemoryError|\bE(?:L0004|I0011)\b|Failed to allocate memory|(?i:error ?code|errcode|ret(?:code|val)?|result|\bcode)(?:\W{0,4}| is )207018\b|\b200000\b.*alloc", 1, "torch_npu; CANN EL0004", "out of memory", "OutOfMemory", "EL0004", "EI0011", "allocate memory", "207018", "200000"),
+    _row("host_out_of_memory", r"oom[-_ ]kill(?:er|ed|:)|oom_reaper|Out of memory: Killed|Cannot allocate memory|\[Errno 12\]|\bMemoryError(?:\s*$|: )", 1, "Linux", "oom", "Out of memory: Killed", "Cannot allocate memory", "Errno 12", "MemoryError"),
+    _row("dataloader_killed", r"DataLoader worker \(pid[^)]*\) is killed by signal(?!: Bus error)", 2, "torch DataLoader", "DataLoader worker"),
+    _row("shared_memory_small", r"insufficient shared memory|out of shared memory|unable to (?:open|mmap|write|resize|allocate).*(?:shm|shared memory)(?!.*Too many open files)|No space left on device.*/dev/shm|killed by signal: Bus error|exitcode\s*:\s*-7\b|Signal 7 \(SIGBUS\)", 2, "torch", "shared memory", "shm", "Bus error", "-7", "SIGBUS"),
+    _row("disk_full", r"^(?!.*(?:shared memory|/dev/shm)).*?(?:No space left on device|\[Errno 28\]|ENOSPC|Disk quota exceeded|\[Errno 122\])", 1, "Linux", "No space left", "Errno 28", "ENOSPC", "quota exceeded", "Errno 122"),
+    _row("hccl_timeout", r"\bEI00(?:0[269]|15)\b|Watchdog caught collective operation timeout|(?i:^(?!.*store->get).*?(?:\bhccl\w*|\bnotify|(?<!client )\bsocket|\brecv|\bconnect\w*|\bcollective)\b.*\b(?:timed? ?out(?! ?(?:[=:(]|(?:is|set|value|to)\b))|times out|timeout (?:occurred|reached|error|after)))", 2, "CANN HCCL EI0002/EI0006/EI0009/EI0015; torch_npu watchdog", "EI00", "imed out", "ime out", "imeout", "imes out", "TIMEOUT"),
+    _row("hccl_config", r"\b(?:EI000[134578]|EI001[467]|EJ0004)\b", 1, "CANN HCCL EI0001-EI0017", "EI00", "EJ0004"),
+    _row("hccl_link", r"\bEI001[0238]\b|\b[Ee]rror (?:ROCE )?(?:cqe|CQE)\b|SDMA .{0,40}(?:error|exception)", 2, "CANN HCCL EI0010, EI0012, EI0013, EI0018", "EI001", "CQE", "cqe", "SDMA"),
+    _row("device_fault", r"\b(?:EL0003|EL0005|E[ZI]9999|EH9999)\b|(?i:error ?code|errcode|ret(?:code|val)?|result|\bcode)(?:\W{0,4}| is )507(?!033|057)\d{3}\b|(?i:(?:aicore|aivec|aivector|ai ?vector core) (?:execution |kernel )?(?:times out|is abnormal|timeout|exception|error)\b(?!\W{1,3}(?:0|none)\b))|ACL stream synchronize failed", 2, "CANN", "EL000", "9999", "507", "aicore", "AICORE", "AiCore", "aivec", "AIVEC", "ACL stream"),
+    _row("operator_missing", r"\b(?:EZ3002|EZ1001|E10007|EE1001|E40021)\b|(?i:error).*(?:Op|operator) .* not supported|(?:Error|error).*does not support .*dtype|not implemented for 'PrivateUse1'|from the 'PrivateUse1' backend|not in lib\w*opapi\.so|[Cc]ompile operator failed|(?i:error ?code|errcode|ret(?:code|val)?|result|\bcode)(?:\W{0,4}| is )(?:161|561)\d{3}\b", 2, "CANN error codes", "EZ3002", "EZ1001", "E10007", "EE1001", "E40021", "not support", "PrivateUse1", "opapi.so", "ompile operator", "161", "561"),
+    _row("device_busy_or_absent", r"\b(?:EE1002|EE9999)\b|(?:rt|aclrt)SetDevice\w*.*(?i:fail|error)|Invalid device ID|(?i:error ?code|errcode|ret(?:code|val)?|result|\bcode)(?:\W{0,4}| is )(?:107001|507033)\b|device .*is (?:not available|abnormal)", 2, "CANN", "EE1002", "EE9999", "SetDevice", "device ID", "107001", "507033", "abnormal", "not available"),
+    _row("checkpoint_failed", r"SavePlan = |SavePlan.*(?i:error|fail)|save_checkpoint.*(?:Error|failed)|Failed to save checkpoint|CheckpointException|enforce fail at inline_container|unexpected pos \d+ vs \d+", 2, "torch DCP, torch.save; Megatron", "SavePlan", "checkpoint", "CheckpointException", "inline_container", "unexpected pos"),
+    _row("checkpoint_unreadable", r"in loading state_dict for|SafetensorError|PytorchStreamReader failed|UnpicklingError|invalid load key|could not find arguments in the checkpoint|(?:Missing|Unexpected) key in (?:checkpoint|state_dict)", 1, "torch.load, safetensors; Megatron", "state_dict", "SafetensorError", "PytorchStreamReader", "UnpicklingError", "load key", "in the checkpoint", "key in checkpoint"),
+    _row("model_files_missing", r"does not appear to have a file named|[Rr]epo id must be in the form|couldn't connect to 'https?://|is not a local folder and is not a valid model identifier|Can't load (?:tokenizer|the configuration|feature extractor|image processor|the model) for|no file named .* found in directory", 1, "transformers, huggingface_hub", "file named", "epo id must", "couldn't connect", "not a local folder", "Can't load "),
+    _row("limits_reached", r"\[Errno 24\]|Too many open files|can't start new thread|pthread_create failed|Resource temporarily unavailable|\[Errno 11\]", 1, "Linux ulimit -n, -u; cgroup pids", "Errno 24", "Too many open", "new thread", "pthread_create", "temporarily unavailable", "Errno 11]"),
+    _row("storage_error", r"\[Errno (?:5|30|107|116|121)\]|Read-only file system|Stale file handle|Transport endpoint is not connected|: Input/output error", 1, "Linux", "[Errno ", "Read-only file", "Stale file", "Transport endpoint", "Input/output error"),
+    _row("not_a_number", r"found (?:NaN|Inf|inf|nan) in (?:local )?(?:grad|loss)|Rank \d+: found NaN|Unexpected result nan|Loss is (?:nan|inf)", 1, "Megatron", "found ", "result nan", "Loss is"),
     _row("file_missing", r"FileNotFoundError: |\[Errno 2\] No such file or directory: '|can't open file '", 1, "Python", "No such file or directory", "FileNotFoundError", "can't open file"),
     _row("launcher_missing", r"/record: (?:line )?\d+: .*(?:not found|[Pp]ermission denied|No such file)", 1, "the recorder's shell: dash, bash", "/record: "),
     _row("rendezvous_timeout", r"Timed out after \d+ seconds waiting for clients|RendezvousTimeoutError|wait timeout after \d+ms", 1, "torch TCPStore, rendezvous", "waiting for clients", "RendezvousTimeout", "wait timeout after"),
-    _row("shell_error", r": line \d+: .*(?:command not found|syntax error|unbound variable|No such file or directory$)", 2, "bash", "line "),
-    _row("permission_denied", r"PermissionError: \[Errno 13\]|\[Errno 13\] Permission denied|line \d+: .*: Permission denied", 1, "Python, bash", "PermissionError", "Permission denied"),
-    _row("arguments_refused", r"error: (unrecognized arguments|the following arguments are required|argument .*: invalid|ambiguous option)", 1, "argparse", "error: "),
+    _row("rendezvous_unreachable", r"RendezvousConnectionError|connection to the C10d store has failed|client socket has timed out after|\(gai error: |Temporary failure in name resolution|Name or service not known", 2, "torch c10d", "RendezvousConnection", "C10d store", "client socket has timed", "gai error", "name resolution", "or service not known"),
+    _row("shell_error", r": line \d+: .*(?:command not found|syntax error|unbound variable|No such file or directory$)|^(?!\S*/record: )\S+: \d+: \S+: (?:not found|parameter not set|Syntax error)|^(?:/usr/bin/)?env: .*No such file|^(?:/bin/)?(?:ba|da)?sh: .*(?:No such file or directory|not found)$", 2, "bash, dash, env", "line ", "not found", "parameter not set", "yntax error", "No such file"),
+    _row("permission_denied", r"PermissionError: \[Errno 13\]|\[Errno 13\] Permission denied|line \d+: .*: Permission denied|^(?:mkdir|tee|touch|cp|mv|ln|cat|cd|env): .*Permission denied$|: (?:\d+: )?(?:cannot create|cannot open) .*: Permission denied", 1, "Python, bash, coreutils", "PermissionError", "Permission denied"),
+    _row("arguments_refused", r"error: (unrecognized arguments|the following arguments are required|argument .*: (?:invalid|expected|not allowed)|ambiguous option)", 1, "argparse", "error: "),
     _row("assertion", r"^\s*(?:\[rank\d+\]:\s*)?AssertionError", 2, "Python", "AssertionError"),
-    _row("value_error", r"^\s*(?:\[rank\d+\]:\s*)?(ValueError|TypeError|KeyError|AttributeError|IndexError|RuntimeError|ImportError|NotImplementedError)\b: ", 2, "Python", "Error:"),
-    _row("segfault", r"exitcode\s*:\s*-11\b|\bSIGSEGV\b|Segmentation fault", 2, "torchrun; vllm-ascend#15697", "-11", "SIGSEGV", "Segmentation fault"),
-    _row("killed", r"exitcode\s*:\s*-9\b|\bSIGKILL\b", 3, "torchrun", "-9", "SIGKILL"),
-    _row("terminated", r"exitcode\s*:\s*-15\b|\bSIGTERM\b", 4, "torchrun", "-15", "SIGTERM"),
-    _row("distributed_call_failed", r"ERR02\d{3} DIST|HCCL error in", 3, "torch_npu ERR02xxx", "ERR02", "HCCL error"),
-    _row("child_failed", r"ChildFailedError|The node has been aborted|Other rank.*failed", 3, "torchrun; msrun", "ChildFailedError", "aborted", "failed"),
+    _row("segfault", r"exitcode\s*:\s*-11\b|(?:Signal 11 \(|received |with )SIGSEGV|Segmentation fault", 2, "torchrun; vllm-ascend#15697", "-11", "SIGSEGV", "Segmentation fault"),
+    _row("aborted", r"exitcode\s*:\s*-(?:4|6|8)\b|Signal \d+ \(SIG(?:ABRT|ILL|FPE)\)|: line \d+: +\d+ (?:Aborted|Bus error|Illegal instruction|Floating point exception)|^Fatal Python error: (?!Segmentation)|terminate called ", 2, "torchrun; libstdc++", "-4", "-6", "-8", "SIG", "Aborted", "Bus error", "Illegal instruction", "Floating point", "Fatal Python", "terminate called"),
+    _row("killed", r"exitcode\s*:\s*-9\b|(?:Signal 9 \(|received |with |closing signal )SIGKILL|: line \d+: +\d+ Killed\b|^Killed$", 3, "torchrun; bash", "-9", "SIGKILL", "Killed"),
+    _row("terminated", r"exitcode\s*:\s*-15\b|(?:Signal 15 \(|received |with |closing signal )SIGTERM|got signal: \d+", 4, "torchrun", "-15", "SIGTERM", "got signal"),
+    _row("distributed_call_failed", r"ERR02\d{3} DIST|HCCL (?:function )?error(?: in)?:|SUSPECT REMOTE ERROR|store->get\(.*got error", 3, "torch_npu ERR02xxx; c10d", "ERR02", "HCCL ", "REMOTE ERROR", "store->get"),
+    _row("native_call_failed", r"ERR00\d{3} PTA call|ERR01\d{3} OPS call|NPU function error:|The Inner error is reported as above|call aclnn\w+ failed", 3, "torch_npu ERR00100, ERR01100", "ERR0", "NPU function error", "Inner error", "aclnn"),
+    _row("child_failed", r"ChildFailedError|CalledProcessError: |The node has been aborted|Other rank.*failed", 3, "torchrun; msrun", "ChildFailedError", "CalledProcessError", "aborted", "failed"),
+    _row("value_error", rf"^{BEFORE}(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)(?::|\s*$)", 2, "Python", "Error", "Exception"),
 )  # fmt: skip
 RANKED = re.compile(r"\[?(?:rank|Rank|default|RankID:)\s?:?(\d{1,5})\]?")
 
@@ -80,13 +98,19 @@ ABOUT_PROFILE = ("profil", "parse_", "msprof", "npu_data", "cpu_data", "window_"
 """Signatures that concern the profile: worth telling of a run that did well, and from lines of any level."""
 
 
+NAMELESS = "value_error"
+"""An exception of any name: told of a line only that shows nothing better. Its row stands last."""
+
+
 def match(line: str) -> Iterator[Signature]:
     """Signatures that a line shows. A line that says of itself that it is information names no cause of a failure."""
     quiet = QUIET.match(line) is not None
+    found = False
     for signature in SIGNATURES:
-        if quiet and not signature.code.startswith(ABOUT_PROFILE):
+        if (quiet and not signature.code.startswith(ABOUT_PROFILE)) or (found and signature.code == NAMELESS):
             continue
         if any(word in line for word in signature.quick) and signature.pattern.search(line):
+            found = True
             yield signature
 
 

@@ -1,5 +1,6 @@
 """Logs: iterations in every variant, secrets, failure signatures with a sample each."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,17 @@ SAMPLES = {
     "terminated": "  exitcode  : -15 (pid: 5)",
     "distributed_call_failed": "(PID:1, Device:3, RankID:3) ERR02200 DIST call hccl api",
     "child_failed": "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: ",
+    "library_missing": "ImportError: libGL.so.1: cannot open shared object file: No such file or directory",
+    "library_mismatch": "ImportError: /x/libtorch_npu.so: undefined symbol: _ZN3c1017RegisterOperatorsD1Ev",
+    "hccl_link": "Execution_Error_ROCE_CQE(EI0013): An error CQE occurred during operator execution.",
+    "checkpoint_unreadable": "RuntimeError: Error(s) in loading state_dict for Model:",
+    "model_files_missing": "OSError: /ckpt/m does not appear to have a file named config.json.",
+    "limits_reached": "OSError: [Errno 24] Too many open files: '/data/x.jpg'",
+    "storage_error": "OSError: [Errno 116] Stale file handle",
+    "not_a_number": "RuntimeError: found NaN in local grad norm in backward pass. Device: 0",
+    "rendezvous_unreachable": "DistNetworkError: The addresses of (node0, 6000) cannot be retrieved (gai error: -2 - x).",
+    "aborted": "  exitcode  : -6 (pid: 5)",
+    "native_call_failed": "[ERROR] (PID:1, Device:0, RankID:-1) ERR00100 PTA call acl api failed.",
 }
 
 
@@ -127,17 +139,79 @@ ALSO = {
         "aicore exception, core id 3",
         "call rtStreamSynchronize failed, retCode=507018",
         "EZ9999: Inner Error!",
+        "RuntimeError: x:443 NPU function error: AclrtSynchronizeDeviceWithTimeout, error code is 507014",
+        "[Error]: The aicore execution times out.",
+        "The error is an exception of aivec error",
     ],
-    "operator_missing": ["Error: Op X is not supported on this device", "EZ1001: bad dtype"],
+    "operator_missing": [
+        "Error: Op X is not supported on this device",
+        "EZ1001: bad dtype",
+        "RuntimeError: aclnnX or aclnnXGetWorkspaceSize not in libopapi.so, or libopapi.sonot found.",
+        "RuntimeError: y:26 NPU function error: call aclnnInplaceZero failed, error code is 561103",
+    ],
     "device_busy_or_absent": [
         "rtSetDevice execute failed, reason=[device busy]",
         "error code: 107001",
         "EE9999: Inner Error",
+        "NPU function error: aclrtSetDevice(id), error code is 507033",
     ],
-    "port_in_use": ["RuntimeError: get device info: Address already in use", "[ERROR] INFO: EADDRINUSE"],
+    "port_in_use": [
+        "RuntimeError: get device info: Address already in use",
+        "[ERROR] INFO: EADDRINUSE",
+        "Communication_Error_Bind_IP_Port(EI0019): The IP address 10.0.0.1 and port 60000 have already been bound.",
+        "[W socket.cpp:436] [c10d] The server socket has failed to bind to [::]:6000 (errno: 98 - address already in use).",
+    ],
     "npu_out_of_memory": ["torch.OutOfMemoryError: NPU out of memory", "runtime result = 207018"],
     "permission_denied": ["train.sh: line 3: ./run.sh: Permission denied"],
     "host_out_of_memory": ["oom-kill:constraint=CONSTRAINT_MEMCG", "MemoryError"],
+    "shared_memory_small": [
+        "RuntimeError: unable to open shared memory object </torch_7> in read-write mode: No space left on device (28)",
+        "RuntimeError: DataLoader worker (pid 7) is killed by signal: Bus error. Workers are out of shared memory.",
+        "  exitcode  : -7 (pid: 5)",
+    ],
+    "cann_not_sourced": ["ImportError: libascend_hal.so: cannot open shared object file: No such file or directory"],
+    "checkpoint_failed": ["RuntimeError: [enforce fail at inline_container.cc:603] . unexpected pos 123 vs 122"],
+    "checkpoint_unreadable": [
+        "safetensors_rust.SafetensorError: Error while deserializing header: HeaderTooLarge",
+        "RuntimeError: PytorchStreamReader failed reading zip archive: failed finding central directory",
+        "AssertionError: could not find arguments in the checkpoint",
+    ],
+    "model_files_missing": [
+        "HFValidationError: Repo id must be in the form 'repo_name' or 'namespace/repo_name': './ckpt/hf'",
+        "OSError: We couldn't connect to 'https://huggingface.co' to load the files",
+    ],
+    "limits_reached": [
+        "RuntimeError: can't start new thread",
+        "blas_thread_init: pthread_create failed for thread 12 of 64: Resource temporarily unavailable",
+        "RuntimeError: unable to open shared memory object </torch_7> in read-write mode: Too many open files (24)",
+    ],
+    "storage_error": ["OSError: [Errno 30] Read-only file system: '/save'", "OSError: [Errno 5] Input/output error"],
+    "rendezvous_unreachable": [
+        "RendezvousConnectionError: The connection to the C10d store has failed.",
+        "DistNetworkError: The client socket has timed out after 60000ms while trying to connect to (10.0.0.1, 6000).",
+    ],
+    "hccl_config": ["Config_Error_Ranktable(EI0014): the rank tables differ", "EI0008: CANN versions are inconsistent"],
+    "hccl_link": ["EI0012: SDMA task exception"],
+    "arguments_refused": [
+        "pretrain_vlm.py: error: argument --num-layers: expected one argument",
+        "pretrain_vlm.py: error: argument --fp16: not allowed with argument --bf16",
+    ],
+    "shell_error": ["finetune.sh: 12: source: not found", "/usr/bin/env: 'python3.8': No such file or directory"],
+    "killed": ["finetune.sh: line 40:    77 Killed                  torchrun $DISTRIBUTED_ARGS"],
+    "terminated": ["torch.distributed.elastic.multiprocessing.api.SignalException: Process 77 got signal: 15"],
+    "distributed_call_failed": [
+        "DistBackendError: [3] is setting up HCCL communicator via c10d, but store->get('0') got error: Socket Timeout",
+        "RuntimeError: SUSPECT REMOTE ERROR, error code is 507057",
+    ],
+    "value_error": [
+        "[rank0]: ZeroDivisionError: division by zero",
+        "[default3]:[rank3]: ValueError: number of query heads",
+        "default0: ValueError: x",
+        "(TaskRunner pid=77) json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)",
+        "2026-01-01 10:00:00,123 ERROR => ValueError: x",
+        "PIL.UnidentifiedImageError: cannot identify image file '/data/x.jpg'",
+    ],
+    "child_failed": ["subprocess.CalledProcessError: Command '['python']' returned non-zero exit status 1."],
 }
 HARMLESS = [
     "export HCCL_CONNECT_TIMEOUT=1200",
@@ -155,6 +229,14 @@ HARMLESS = [
     "oom_kill 0",
     "INFO: will raise ValueError: when the list is empty",
     "rank 3 exitcode  : -110",
+    "SIGTERM handler installed; SIGKILL cannot be caught, SIGSEGV neither",
+    "connect_timeout=120, socket timeout: 300",
+    "HCCL notify wait time: 10, timeout: 1836",
+    "raise_on_MemoryError=False",
+    "  recv_timeout_error_handling .................... False",
+    "  check_for_nan_in_loss_and_grad ................. True",
+    "number of nan iterations:   0 | no ValueError: fine",
+    "Loading checkpoint shards: 100%|####| 4/4",
 ]
 
 
@@ -182,6 +264,47 @@ def test_causes_come_before_consequences() -> None:
     assert [item["code"] for item in signatures.judged(scan(log).findings, failed=True)] == ["npu_out_of_memory"]
     log = "\n".join([SAMPLES["child_failed"], SAMPLES["killed"]]) + "\n"
     assert {item["code"] for item in signatures.judged(scan(log).findings, failed=True)} == {"child_failed", "killed"}
+
+
+@pytest.mark.parametrize(
+    ("code", "lines"),
+    [
+        (
+            "device_fault",
+            [
+                "[rank0]: RuntimeError: x.ts:443 NPU function error: AclrtSynchronizeDevice, see below",
+                "[ERROR] 2026-01-01 (PID:7, Device:0, RankID:0) ERR00100 PTA call acl api failed",
+                "[Error]: The aicore execution times out.",
+            ],
+        ),
+        ("hccl_timeout", ["[rank1]: RuntimeError: [1] HCCL error in: x.cpp, error code 6", "EI0006: Getting socket times out."]),
+        ("value_error", ["[rank0]: KeyError: 'pixel_values'", "[rank1]: RuntimeError: HCCL error in: x.cpp", "EI0006: socket times out"]),
+        ("value_error", ["[rank0]: KeyError: 'x'", "[rank1]: RuntimeError: operator(): NPU function error: SUSPECT REMOTE ERROR, error code is 507057"]),
+    ],
+    ids=["native call", "collective", "another rank first", "remote error"],
+)  # fmt: skip
+def test_an_exception_that_only_wraps_a_native_error_is_not_the_cause(code: str, lines: list[str]) -> None:
+    assert signatures.judged(scan("\n".join(lines) + "\n").findings, failed=True)[0]["code"] == code
+
+
+def test_a_long_line_costs_no_more_than_its_length() -> None:
+    for piece in (
+        "1 ",
+        "[a]",
+        "[",
+        "1:1",
+        "| ",
+        "(pid=1)",
+        "Error ",
+        "hccl ",
+        "bind port ",
+        "x.so",
+        "default1:",
+        "-80 dcmi ",
+    ):
+        began = time.monotonic()
+        list(signatures.match((piece * 8192)[:8192] + "Error EI00 socket imeout shm checkpoint"))
+        assert time.monotonic() - began < 1, piece
 
 
 def test_of_a_run_that_did_well_only_the_profile_matters() -> None:
