@@ -4,8 +4,10 @@ from typing import Any
 
 from mindspeed_mm_train_profiler.runs import redact, signatures
 from mindspeed_mm_train_profiler.runs.folder import RunFolder
+from mindspeed_mm_train_profiler.runs.poll import secrets_of
 
 FULL_BYTES = 1024 * 1024
+MAX_EVIDENCE = 400
 
 
 def host_causes(folder: RunFolder) -> list[dict[str, Any]]:
@@ -31,7 +33,11 @@ def diagnosis_of(
     folder: RunFolder, state: str, facts: dict[str, Any], seen: list[str], build: dict[str, Any]
 ) -> list[dict[str, Any]]:
     """Findings in the order of their worth; of a run that did well only what concerns the profile."""
-    findings = [dict(item, evidence=redact.text(str(item.get("evidence", "")))) for item in facts.get("findings") or []]
+    known = secrets_of(folder)
+    findings = [
+        dict(item, evidence=redact.text(str(item.get("evidence", "")), known)[:MAX_EVIDENCE])
+        for item in facts.get("findings") or []
+    ]
     failed = state in {"failed", "lost"}
     rows = [dict(row) for row in signatures.judged(findings, failed=failed)]
     if failed:
@@ -63,7 +69,7 @@ def diagnosis_of(
         evidence = f"iteration {iteration}, {place}"
         rows = [{"code": "window_passed_no_session", "evidence": evidence, "line": None, "rank": None}, *rows]
     if state == "failed" and iteration is None and (folder.read("end") or {}).get("launcher_missed"):
-        evidence = " ".join(map(str, (folder.read("run") or {}).get("argv") or []))[:400]
+        evidence = redact.text(" ".join(map(str, (folder.read("run") or {}).get("argv") or [])), known)[:MAX_EVIDENCE]
         rows.append({"code": "launcher_not_reached", "evidence": evidence, "line": None, "rank": None})
     if refused := (folder.read("end") or {}).get("refused"):
         rows = [{**refused, "line": None, "rank": None}]

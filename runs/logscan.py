@@ -19,6 +19,8 @@ PARSE_START = re.compile(r"Start parsing profiling data")
 PARSE_END = re.compile(r"All profiling data parsed in a total time of|profiling data parse(?:d)? finished")
 CHUNK = 1024 * 1024
 MAX_LINE = 8192
+MAX_SHOWN = 2048
+"""Of a line that is told. Secrets are hidden in it before it is cut to what a result has room for."""
 MAX_FINDINGS = 40
 
 
@@ -69,7 +71,7 @@ class Scan:
                     self.findings.append(
                         {
                             "code": signature.code,
-                            "evidence": text[:400],
+                            "evidence": text[:MAX_SHOWN],
                             "line": self.lines,
                             "rank": signatures.rank(text),
                         }
@@ -164,6 +166,6 @@ def tail(path: Path, cursor: int | None, most_lines: int, most_bytes: int = 64 *
     lines = data[:end].split(b"\n")[:-1]
     if begin > start and lines:
         lines = lines[1:]  # cut in the middle
-    shown = [clean(line[:MAX_LINE].decode("utf-8", "replace"))[:600] for line in lines[-most_lines:]]
+    shown = [clean(line[:MAX_LINE].decode("utf-8", "replace"))[:MAX_SHOWN] for line in lines[-most_lines:]]
     dropped = len(lines) - len(shown)
     return shown, begin + end, begin - start + (sum(len(line) + 1 for line in lines[:dropped]) if dropped > 0 else 0)

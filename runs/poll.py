@@ -1,5 +1,6 @@
 """What a run is doing, from its folder alone: state, phase, iteration, window, sessions, diagnosis."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from mindspeed_mm_train_profiler.runs.folder import RunFolder
 from mindspeed_mm_train_profiler.runs.logscan import tail
 
 MAX_LOG_CHARS = 12_000
+MAX_LINE_CHARS = 600
 ACTIVE = {"starting", "running"}
 
 
@@ -71,13 +73,19 @@ def log_lines(folder: RunFolder, cursor: int | None, count: int) -> tuple[list[s
             path = Path(run["log_file"])
     except OSError:
         pass
-    return tail_of(path, cursor, count)
+    return tail_of(path, cursor, count, secrets_of(folder))
 
 
-def tail_of(path: Path, cursor: int | None, count: int) -> tuple[list[str], int, int]:
+def secrets_of(folder: RunFolder) -> list[str]:
+    """Values that the run's environment holds under secret names: a log may repeat them without the name."""
+    environment = (folder.read("run") or {}).get("environment")
+    return redact.values(environment) if isinstance(environment, dict) else []
+
+
+def tail_of(path: Path, cursor: int | None, count: int, known: Iterable[str] = ()) -> tuple[list[str], int, int]:
     """New lines of one log file, secrets hidden, bounded: (lines, cursor, bytes left out)."""
     lines, position, left = tail(path, cursor, count)
-    lines = [redact.text(line) for line in lines]
+    lines = [line[:MAX_LINE_CHARS] for line in redact.lines(lines, known)]
     while lines and sum(len(line) for line in lines) > MAX_LOG_CHARS:
         left += len(lines.pop(0))
     return lines, position, left

@@ -125,7 +125,7 @@ def poll(folder: RunFolder, cursor: int | None, lines: int, node: int | None = N
     """``node``: whose task's log."""
     now, code, _ = state(folder)
     path = folder.path / f"slurm-{node}.log" if node is not None else log(folder)
-    shown, position, left = looks.tail_of(path, cursor, lines)
+    shown, position, left = looks.tail_of(path, cursor, lines, looks.secrets_of(folder))
     run = folder.read("run") or {}
     job = slurm.state(str(run.get("job_id")))
     return {

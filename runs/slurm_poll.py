@@ -81,7 +81,9 @@ def poll_job(folder: RunFolder, cursor: int | None, lines: int, node: int | None
     facts = (chosen.read("status") if chosen is not None else None) or {}
     window = poll.window_of(build, facts)
     seen = poll.sessions(folder, build)
-    shown, position, left = poll.tail_of(chosen.log if chosen is not None else slurm.log_of(folder), cursor, lines)
+    shown, position, left = poll.tail_of(
+        chosen.log if chosen is not None else slurm.log_of(folder), cursor, lines, poll.secrets_of(folder)
+    )
     iteration, ms = facts.get("iteration"), facts.get("ms_per_iteration")
     total = facts.get("train_iters") or build.get("train_iters")
     eta = None
@@ -147,11 +149,12 @@ def diagnosis(
         spoken = ""
     if state in {"failed", "lost"} and ("no shared file system" in spoken or job.exit_code == NOT_SHARED):
         line = next((line for line in spoken.splitlines() if "no shared file system" in line), "")
-        found.append(row("slurm_not_shared", redact.text(line)))
+        found.append(row("slurm_not_shared", redact.text(line)[:400]))
+    known = poll.secrets_of(folder)
     failed = [slurm.node_folder(folder, item["node"]) for item in rows if item["exit_code"]]
     for own in (failed or ([chosen] if chosen is not None else []))[:4]:
         told = [
-            dict(item, evidence=redact.text(str(item.get("evidence", ""))))
+            dict(item, evidence=redact.text(str(item.get("evidence", "")), known)[:400])
             for item in (own.read("status") or {}).get("findings") or []
         ]
         if refused := (own.read("end") or {}).get("refused"):

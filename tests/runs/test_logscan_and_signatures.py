@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from mindspeed_mm_train_profiler.runs import redact, signatures
 from mindspeed_mm_train_profiler.runs.logscan import Scan, clean, tail
+from mindspeed_mm_train_profiler.runs.poll import tail_of
 from mindspeed_mm_train_profiler.skill import wording
 
 HEALTHY = """\
@@ -367,6 +368,24 @@ SECRETS = [
     "docker login -u me -p geheim registry.example.org",
     "redis-cli -h cache -a geheim ping",
     "curl -s -u bob:geheim https://example.org/x",
+    "{'token': 'geheim and its quote was cut off",
+    "https://u:geheim@geheim/x@example.org/r",
+    "https://u:geheim/x@example.org/r",
+    "密码：geheim",
+    "OBS_AK=geheim12 REDIS_PASS=geheim1",
+    "os.environ['HF_TOKEN'] = 'geheim'",
+    "wandb.login(key='geheim')",
+    "wandb login geheim",
+    "--swanlab-key geheim",
+    "  hub_token ..................... geheim",
+    "https://obs/x?Signature=geheim&AccessKeyId=geheim",
+    "https://qyapi.example.com/send?key=geheim",
+    "echo geheim | docker login --password-stdin",
+    "https://open.feishu.cn/open-apis/bot/v2/hook/geheim",
+    "Cookie: session=geheim; b=geheim",
+    "login with password 'geheim'",
+    "LTAI5tgeheimAbCdEfGh",
+    "ENCRYPTION_KEY=geheim",
 ]
 
 
@@ -390,10 +409,47 @@ def test_secrets_are_hidden(line: str) -> None:
         "PWD=/home/me pwd: ~/work",
         "ssh -p 2222 worker1; torchrun -p 3",
         "topk: 5 | sk = 1 | peak: 77",
+        "image_token_id: 151655, eos_token: </s>, add_special_tokens: True",
+        "moe_token_dispatcher_type ....................... alltoall",
+        "--num-key-value-heads 4 --key value",
+        "Missing key(s) in state_dict: 'a.b'; sort_key=abc",
+        "authors: a, bypass: 1, pass 1/3: done",
     ],
 )
 def test_words_of_training_are_left_alone(line: str) -> None:
     assert redact.text(line) == line
+
+
+def test_a_value_of_the_environment_is_hidden_without_its_name() -> None:
+    known = redact.values(
+        {"WANDB_API_KEY": "geheim-0123", "HF_TOKEN_PATH": "/x/geheim", "PATH": "/usr/bin", "A_TOKEN": "1"}
+    )
+    assert redact.text("+ run geheim-0123 /usr/bin 1", known) == f"+ run {redact.HIDDEN} /usr/bin 1"
+
+
+def test_a_private_key_is_hidden_with_its_body() -> None:
+    key = ["-----BEGIN RSA PRIVATE KEY-----", "geheim", "a" * 20 + "=", "-----END RSA PRIVATE KEY-----", "after"]
+    assert redact.lines(key) == [redact.HIDDEN] * 4 + ["after"]
+    assert redact.text("MIIEpAIBAAKCAQEA0" * 4) == redact.HIDDEN  # its first line was told before
+
+
+def test_a_secret_is_hidden_before_its_line_is_cut(tmp_path: Path) -> None:
+    """Half a URL with credentials is not recognised as one."""
+    for width in range(380, 400):
+        line = "ValueError: " + "x" * (width - 12) + " https://bob:geheim1geheim2geheim3@example.org/x"
+        (evidence,) = [item["evidence"] for item in scan(line + "\n").findings]
+        assert "geheim" not in redact.text(evidence)[:400]
+    path = tmp_path / "log"
+    path.write_text("".join("x" * width + " https://bob:geheim1geheim2@example.org/x\n" for width in range(570, 600)))
+    shown, _, _ = tail_of(path, None, 100)
+    assert len(shown) > 10 and "geheim" not in "".join(shown)
+
+
+def test_hiding_costs_no_more_than_the_lines_length() -> None:
+    for piece in ("a-", "token", "password=", "docker login ", "eyJ", "a@", "'pwd':", "--a", "x://", "echo "):
+        began = time.monotonic()
+        redact.text((piece * 2048)[:2048])
+        assert time.monotonic() - began < 0.3, piece
 
 
 def test_the_tail_gives_new_lines_only_and_bounded(tmp_path: Path) -> None:
