@@ -17,10 +17,13 @@ from mindspeed_mm_train_profiler.npu_host import child
 
 TIMEOUT_S = 15.0
 Status = Literal["ok", "not_found", "timeout", "driver_refuses", "error", "unreadable"]
-BUS = re.compile(r"^[0-9A-Fa-f]{4}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f]$|^NA$|^-$")
+BUS = re.compile(r"^(?:[0-9A-Fa-f]{4,8}:)?[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f]$|^(?:N/?A)?$|^-+$")
+"""A PCI address, with a domain of any width or none; what is printed where a card of a SoC or a virtual one has none."""
+CONTROL = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 PAIR = re.compile(r"(\d+)\s*/\s*(\d+)")
 REFUSALS = re.compile(
-    r"-80(05|20|08|12)\b|dcmi (module|model) initialize failed|DrvMng\w+ failed|drv\w* (init|open)\w* failed", re.I
+    r"-80(0[2-689]|1[0-2]|20)\b|dcmi (module|model) initialize failed|DrvMng\w+ failed|drv\w* (init|open)\w* failed|\bdrv[A-Z]\w+ failed",
+    re.I,
 )
 
 
@@ -87,7 +90,7 @@ def parse(text: str) -> SmiReport:
     has_hbm, second = False, ""
     table: Literal["npu", "process"] | None = None
     pending: tuple[int, str | None, str | None] | None = None
-    for line in text.splitlines()[:5000]:
+    for line in CONTROL.sub("", text).splitlines()[:5000]:
         cells = _cells(line)
         if cells is None:
             continue

@@ -158,6 +158,26 @@ def test_the_real_outputs(profiler_shared: Path) -> None:
                 assert die.hbm_total_mb or die.memory_total_mb
 
 
+@pytest.mark.parametrize("bus", ["", "N/A", "--", "NA", "00000000:C1:00.0", "c1:00.0"])
+def test_a_die_is_a_die_whatever_stands_for_its_bus(bus: str) -> None:
+    report = smi.parse(ONE_DIE.replace("0000:C1:00.0", bus.ljust(12)))
+    assert [(d.npu, d.health, d.hbm_used_mb) for d in report.dies] == [(4, "OK", 1200), (5, "Warning", 40000)]
+
+
+def test_a_health_that_is_blank_is_not_a_bus() -> None:
+    report = smi.parse(ONE_DIE.replace("| OK            |", "|               |", 1))
+    assert [(d.npu, d.name, d.health) for d in report.dies] == [(4, "910X7", None), (5, "910X7", "Warning")]
+
+
+def test_colours_do_not_hide_a_card() -> None:
+    assert len(smi.parse(ONE_DIE.replace("| 4 ", "\x1b[32m| 4 ")).dies) == 2
+
+
+@pytest.mark.parametrize("text", ["Failed to query device info. ret is -8006", "[ERROR] drvGetDevNum failed, ret=87"])
+def test_other_refusals_of_the_driver(text: str) -> None:
+    assert smi.parse(text).status == "driver_refuses"
+
+
 @pytest.mark.parametrize("unknown", ["NA    / NA", "-     / -"])
 def test_memory_that_is_not_told_is_not_read_from_the_next_column(unknown: str) -> None:
     die = smi.parse(ONE_DIE.replace("0    / 0    1200", f"{unknown}    1200")).dies[0]
