@@ -73,7 +73,8 @@ def diagnosis_of(
         rows.append({"code": "launcher_not_reached", "evidence": evidence, "line": None, "rank": None})
     if refused := (folder.read("end") or {}).get("refused"):
         rows = [{**refused, "line": None, "rank": None}]
-    earlier = [code for code in (folder.read("end") or {}).get("all_exit_codes") or [] if code]
+    codes = (folder.read("end") or {}).get("all_exit_codes") or []
+    earlier = ["killed" if code is None else code for code in codes if code != 0]
     if state == "succeeded" and earlier:
         told = f"exit codes of earlier launcher calls: {', '.join(map(str, earlier))}"
         rows.append({"code": "earlier_launch_failed", "evidence": told, "line": None, "rank": None})

@@ -26,6 +26,8 @@ from mindspeed_mm_train_profiler.state import read_json, state_dir, write_json
 RUN_ID = re.compile(r"^(?:run|parse)-[0-9a-z-]{10,60}$")
 RECORD_VARIABLE = "MM_PROFILER_RECORD"
 RUN_VARIABLE = "MM_PROFILER_RUN_ID"
+MAX_LAUNCHERS = 64
+"""Launcher calls that are looked at, the newest: a script may try again without end."""
 
 
 def boot_id() -> str:
@@ -95,7 +97,8 @@ class RunFolder:
 
     def launchers(self) -> list[dict[str, Any]]:
         """Records of launcher calls, in the order of their start."""
-        found = [read_json(path) for path in sorted(self.path.glob("launcher-*.json"))[:64]]
+        paths = sorted(self.path.glob("launcher-*.json"), key=lambda path: path.stem.rpartition("-")[2])
+        found = [read_json(path) for path in paths[-MAX_LAUNCHERS:]]
         return sorted((r for r in found if r), key=lambda r: float(r.get("started", 0)))
 
     @property
@@ -104,18 +107,27 @@ class RunFolder:
         environment = (self.read("run") or {}).get("environment") or {}
         return str(environment.get(RUN_VARIABLE) or self.run_id)
 
-    def launcher_codes(self) -> list[int]:
-        """Exit codes of the last round of launcher calls: of calls that were over before the last one began, as where a
-        script tries again, only the last one counts; of those that ran at once, all."""
+    def last_round(self) -> list[dict[str, Any]]:
+        """The last round of launcher calls: of calls that were over before the last one began, as where a script tries
+        again, only the last one counts; of those that ran at once, all. A recorder that was killed tells no end: that
+        it was over is told by the one that began later and did not find it."""
         records = self.launchers()
-        round_ = [r for r in records if r is records[-1] or not _over_before(r, records[-1])]
-        return [int(r["exit_code"]) for r in round_ if r.get("exit_code") is not None]
+        killed = {pid for r in records for pid in r.get("over") or ()}
+
+        def over(record: dict[str, Any]) -> bool:
+            if record.get("ended") is None:
+                return record.get("pid") in killed
+            return _over_before(record, records[-1])
+
+        return [record for record in records if record is records[-1] or not over(record)]
+
+    def launcher_codes(self) -> list[int]:
+        """Exit codes of the last round."""
+        return [int(r["exit_code"]) for r in self.last_round() if r.get("exit_code") is not None]
 
 
 def _over_before(call: dict[str, Any], last: dict[str, Any]) -> bool:
-    """Whether a launcher call was over before the last one was forked. In one tick (10 ms) the clock decides."""
-    if call.get("ended") is None:
-        return False
+    """Whether a launcher call that ended was over before the last one was forked. In one tick (10 ms) the clock decides."""
     died, born = call.get("died"), last.get("born")
     if isinstance(died, int) and isinstance(born, int) and died != born:
         return died < born

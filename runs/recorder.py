@@ -16,7 +16,7 @@ SAFE = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+=
 PROGRAM = """#!/bin/sh
 # mindspeed-mm-train-profiler: runs the launcher and records its exit code
 folder={folder}
-trap : TERM INT HUP
+trap : TERM INT HUP QUIT USR1 USR2
 now() {{
     moment=$(date +%s.%N)
     case $moment in *[!0-9.]*|*.) moment=$(date +%s) ;; esac # no fractions here
@@ -30,10 +30,20 @@ ticks() {{ # of the process that asks
 name=launcher-$$-$(date +%s)
 started=$(now)
 born=$(ticks "$$" 2> /dev/null)
+# earlier recorders that were killed: they cannot say any more that their launcher is over
+over=
+for file in "$folder"/launcher-*.json; do
+    [ -f "$file" ] && read -r line < "$file" || continue
+    case $line in *'"exit_code": null'*) ;; *) continue ;; esac
+    pid=${{line#*'"pid": '}}
+    pid=${{pid%%,*}}
+    case $pid in ''|*[!0-9]*) continue ;; esac
+    kill -0 "$pid" 2>/dev/null || over="$over${{over:+, }}$pid"
+done
 write() {{
     umask 077
-    printf '{{"pid": %s, "started": %s, "ended": %s, "exit_code": %s, "born": %s, "died": %s}}\\n' \\
-        "$$" "$started" "$1" "$2" "${{born:-null}}" "${{3:-null}}" > "$folder/.$name" \\
+    printf '{{"pid": %s, "started": %s, "ended": %s, "exit_code": %s, "born": %s, "died": %s, "over": [%s]}}\\n' \\
+        "$$" "$started" "$1" "$2" "${{born:-null}}" "${{3:-null}}" "$over" > "$folder/.$name" \\
         && mv "$folder/.$name" "$folder/$name.json"
 }}
 write null null

@@ -103,9 +103,10 @@ class Supervisor:
         while not self.folder.launchers() and members(self.folder) and time.monotonic() < settled:
             time.sleep(TICK_S / 3)  # a recorder that was put in the background may not have written yet
         while self.folder.read("stop") is None:
-            waiting = {int(r["pid"]) for r in self.folder.launchers() if r.get("exit_code") is None}
-            # by the run's id, not by the group: `setsid torchrun ... &` has left it
-            if not waiting or not waiting & {process.pid for process in members(self.folder)}:
+            waiting = any(record.get("exit_code") is None for record in self.folder.last_round())
+            # by the run's id, not by the group: `setsid torchrun ... &` has left it; and not by the recorder, which
+            # may have been killed before its launcher
+            if not waiting or not members(self.folder):
                 break
             with suppress(Exception):
                 self.look()

@@ -132,7 +132,6 @@ def orphaned(folder: RunFolder) -> bool:
 def state(folder: RunFolder) -> tuple[str, int | None, int | None]:
     """From the records alone."""
     end = folder.read("end")
-    launchers = folder.launchers()
     if end is None:
         if folder.read("script") is None and active(folder):
             return "starting", None, None
@@ -146,7 +145,7 @@ def state(folder: RunFolder) -> tuple[str, int | None, int | None]:
     code = next((c for c in codes if c != 0), codes[-1] if codes else script)
     if end.get("stopped"):
         return "stopped", code, killed
-    if end.get("error") or killed or (any(record.get("exit_code") is None for record in launchers)):
+    if end.get("error") or killed or any(record.get("exit_code") is None for record in folder.last_round()):
         return "failed", code, killed
     if end.get("launcher_missed") and (folder.read("status") or {}).get("iteration") is None:
         return "failed", code, killed  # exit code 0, and nothing was trained

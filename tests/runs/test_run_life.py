@@ -123,6 +123,46 @@ def test_of_several_launcher_calls_the_last_round_counts(script: str, state: str
         assert told["earlier_launch_failed"].endswith(": 1")
 
 
+@pytest.mark.parametrize(
+    ("again", "state", "code"),
+    [("true", "succeeded", 0), ("sh -c 'exit 3'", "failed", 3), ("sh -c 'kill -9 $PPID'", "failed", None)],
+)
+def test_a_recorder_that_was_killed_does_not_count_once_the_script_tried_again(
+    again: str, state: str, code: int | None, tmp_path: Path
+) -> None:
+    script = f"${{MM_PROFILER_RECORD-}} sh -c 'kill -9 $PPID' || ${{MM_PROFILER_RECORD-}} {again}\nexit 0\n"
+    facts = wait(begin(tmp_path, script), ended)
+    assert (facts["state"], facts["exit_code"]) == (state, code if code is not None else 0)
+    if state == "succeeded":
+        told = {item["code"]: item["evidence"] for item in facts["diagnosis"]}
+        assert told["earlier_launch_failed"].endswith(": killed")
+
+
+def test_a_killed_recorder_beside_one_that_succeeds_is_a_failure(tmp_path: Path) -> None:
+    script = (
+        "${MM_PROFILER_RECORD-} sh -c 'sleep 1; kill -9 $PPID' & sleep 0.3; ${MM_PROFILER_RECORD-} sleep 1.5; wait\n"
+    )
+    assert wait(begin(tmp_path, script), ended)["state"] == "failed"
+
+
+def test_a_training_outlives_its_killed_recorder(tmp_path: Path) -> None:
+    """The run lasts as long as the training: it is not told as ended, nor started again, while that goes on."""
+    run = begin(tmp_path, "${MM_PROFILER_RECORD-} sh -c 'kill -9 $PPID; sleep 3; :'\nexit 0\n")
+    time.sleep(1.5)
+    assert poll.poll(run)["state"] == "running"
+    assert begin(tmp_path, GOOD).run_id == run.run_id
+    assert wait(run, ended)["state"] == "failed"
+    assert processes.members(run) == []
+
+
+def test_of_very_many_launcher_calls_the_newest_are_looked_at(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path)
+    for number in range(100):
+        record = {"pid": 1000 - number, "started": 5.0 + number, "ended": 5.5 + number, "exit_code": int(number < 99)}
+        run.write(f"launcher-{1000 - number}-{1700000000 + number}", record)
+    assert run.launcher_codes() == [0]
+
+
 def test_every_launcher_has_what_the_interface_asks_for() -> None:
     wanted = {name for name, value in vars(launcher.Launcher).items() if callable(value) and not name.startswith("_")}
     assert {"findings", "start", "active", "orphaned", "state", "poll", "stop", "log"} <= wanted
