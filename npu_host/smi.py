@@ -18,11 +18,12 @@ from mindspeed_mm_train_profiler.npu_host import child
 TIMEOUT_S = 15.0
 Status = Literal["ok", "not_found", "timeout", "driver_refuses", "error", "unreadable"]
 BUS = re.compile(r"^(?:[0-9A-Fa-f]{4,8}:)?[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f]$|^(?:N/?A)?$|^-+$")
-"""A PCI address, with a domain of any width or none; what is printed where a card of a SoC or a virtual one has none."""
+"""A PCI address, with a domain of any width or none; what is printed where a SoC or a virtual card has none."""
 CONTROL = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 PAIR = re.compile(r"(\d+)\s*/\s*(\d+)")
 REFUSALS = re.compile(
-    r"-80(0[2-689]|1[0-2]|20)\b|dcmi (module|model) initialize failed|DrvMng\w+ failed|drv\w* (init|open)\w* failed|\bdrv[A-Z]\w+ failed",
+    r"-80(0[2-689]|1[0-2]|20)\b|dcmi (module|model) initialize failed|DrvMng\w+ failed|drv\w* (init|open)\w* failed"
+    r"|\bdrv[A-Z]\w+ failed",
     re.I,
 )
 
