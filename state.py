@@ -71,6 +71,6 @@ def read_json(path: Path) -> dict[str, Any] | None:
     """The JSON object at ``path``; None where it is absent, unreadable or no object."""
     try:
         value = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

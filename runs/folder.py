@@ -21,6 +21,7 @@ from typing import Any
 import psutil
 
 from mindspeed_mm_train_profiler.errors import CodedError
+from mindspeed_mm_train_profiler.runs import shapes
 from mindspeed_mm_train_profiler.state import read_json, state_dir, write_json
 
 RUN_ID = re.compile(r"^(?:run|parse)-[0-9a-z-]{10,60}$")
@@ -90,7 +91,7 @@ class RunFolder:
         return self.path / f"{name}.json"
 
     def read(self, name: str) -> dict[str, Any] | None:
-        return read_json(self.file(name))
+        return shapes.shaped(name, read_json(self.file(name)))
 
     def write(self, name: str, value: dict[str, Any]) -> None:
         write_json(self.file(name), value)
@@ -98,7 +99,7 @@ class RunFolder:
     def launchers(self) -> list[dict[str, Any]]:
         """Records of launcher calls, in the order of their start."""
         paths = sorted(self.path.glob("launcher-*.json"), key=lambda path: path.stem.rpartition("-")[2])
-        found = [read_json(path) for path in paths[-MAX_LAUNCHERS:]]
+        found = [self.read(path.stem) for path in paths[-MAX_LAUNCHERS:]]
         return sorted((r for r in found if r), key=lambda r: float(r.get("started", 0)))
 
     @property

@@ -132,7 +132,7 @@ def judged(findings: Iterable[dict[str, Any]], *, failed: bool) -> list[dict[str
     rows = [item for item in findings if item.get("code") in BY_CODE]
     if not failed:
         return [item for item in rows if str(item["code"]).startswith(ABOUT_PROFILE)]
-    rows.sort(key=lambda item: (BY_CODE[item["code"]].rank, item["line"]))
+    rows.sort(key=lambda item: (BY_CODE[item["code"]].rank, item.get("line") or 0))
     causes = [item for item in rows if BY_CODE[item["code"]].rank < 3]
     firm = [item for item in causes if BY_CODE[item["code"]].rank == 1]
     return (firm or causes or rows)[:5]

@@ -246,8 +246,8 @@ def result(
             rank=item.get("rank"),
             evidence=item.get("evidence") or "",
             line=item.get("line"),
-            cause=wording.text(spoken, f"diagnosis.{item['code']}.cause"),
-            fix=wording.text(spoken, f"diagnosis.{item['code']}.fix"),
+            cause=_words(spoken, item["code"], "cause"),
+            fix=_words(spoken, item["code"], "fix"),
         )
         for item in facts["diagnosis"]
     ]
@@ -262,6 +262,12 @@ def result(
         triggers=windows,
         next_step=_next(spoken, facts, windows),
     )
+
+
+def _words(spoken: wording.Language, code: str, part: str) -> str:
+    """What is said of a code; one that another release wrote down is shown as it is, with its evidence."""
+    key = f"diagnosis.{code}.{part}"
+    return wording.text(spoken, key if key in wording.catalogue(spoken) else f"diagnosis.no_known_cause.{part}")
 
 
 def _next(
