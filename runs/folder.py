@@ -87,6 +87,31 @@ class RunFolder:
     def log(self) -> Path:
         return self.path / "output.log"
 
+    @property
+    def other_log(self) -> tuple[Path, int] | None:
+        """The file that the script itself sends lines to, and how much of it was there before this run."""
+        run = self.read("run") or {}
+        return (Path(run["log_file"]), run.get("log_size") or 0) if run.get("log_file") else None
+
+    @property
+    def training_log(self) -> Path:
+        """Where the training's lines are: the run's own log, or the file the script sends them to.
+
+        ``tee`` writes both, and the own log, which has the script's other lines as well, is then never the smaller one.
+        """
+        if self.other_log is None:
+            return self.log
+        other, before = self.other_log
+        try:
+            size = other.stat().st_size
+        except OSError:
+            return self.log
+        try:
+            own = self.log.stat().st_size
+        except OSError:
+            own = 0
+        return other if size - (before if size >= before else 0) > own else self.log
+
     def file(self, name: str) -> Path:
         return self.path / f"{name}.json"
 

@@ -146,6 +146,20 @@ class Scan:
         }
 
 
+def merged(own: Scan, other: Scan) -> dict[str, Any]:
+    """What two logs of one run say together; lines that both have (`tee`) count once."""
+    first, second = own.as_dict(), other.as_dict()
+    ahead = second if (second["iteration"] or 0) > (first["iteration"] or 0) else first
+    codes = {item["code"] for item in first["findings"]}
+    return {
+        **ahead,
+        "parsing": max(first["parsing"], second["parsing"]),
+        "parsed": max(first["parsed"], second["parsed"]),
+        "findings": first["findings"] + [item for item in second["findings"] if item["code"] not in codes],
+        "lines": max(first["lines"], second["lines"]),
+    }
+
+
 def tail(path: Path, cursor: int | None, most_lines: int, most_bytes: int = 64 * 1024) -> tuple[list[str], int, int]:
     """(lines, new cursor, bytes left out): complete lines after ``cursor`` (None: the end of the file).
 

@@ -66,14 +66,7 @@ def window_of(build: dict[str, Any], facts: dict[str, Any]) -> dict[str, Any] | 
 
 def log_lines(folder: RunFolder, cursor: int | None, count: int) -> tuple[list[str], int, int]:
     """New lines of the log, secrets hidden, bounded in number and size: (lines, cursor, bytes left out)."""
-    path = folder.log
-    run = folder.read("run") or {}
-    try:
-        if path.stat().st_size == 0 and run.get("log_file"):
-            path = Path(run["log_file"])
-    except OSError:
-        pass
-    return tail_of(path, cursor, count, secrets_of(folder))
+    return tail_of(folder.training_log, cursor, count, secrets_of(folder))
 
 
 def secrets_of(folder: RunFolder) -> list[str]:

@@ -66,6 +66,7 @@ SHAPES: Mapping[str, Mapping[str, Check]] = {
         "workdir": text,
         "environment": fields({}),
         "log_file": text,
+        "log_size": whole,
         "allowed": listed(text),
         "launcher": text,
     },

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from mindspeed_mm_train_profiler.runs.folder import RECORD_VARIABLE, RunFolder, identity
-from mindspeed_mm_train_profiler.runs.logscan import Scan
+from mindspeed_mm_train_profiler.runs.logscan import Scan, merged
 
 TICK_S = 0.3
 SETTLE_S = 3.0
@@ -42,13 +42,12 @@ class Supervisor:
         self.new_session = new_session
         self.run = folder.read("run") or {}
         self.scan = Scan()
+        self.other = Scan()
+        """Of the file the script itself writes to: all of the training's lines may go there, or (`tee`) into both."""
+        if folder.other_log is not None:
+            self.other.offsets[str(folder.other_log[0])] = folder.other_log[1]
         self.last: dict[str, Any] = {}
         self.events: dict[str, float] = {}
-
-    def logs(self) -> list[Path]:
-        """The run's own log, and the file the script itself writes to where that is known."""
-        extra = self.run.get("log_file")
-        return [self.folder.log, *([Path(extra)] if extra else [])]
 
     def start(self) -> "subprocess.Popen[bytes]":
         handle = os.open(self.folder.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
@@ -68,23 +67,16 @@ class Supervisor:
 
     def look(self) -> None:
         """Read what is new in the logs; write the status down where it changed."""
-        read = False
-        if self.run.get("log_file") and not self._empty_log():
-            # `tee` wrote the same lines to both: one of them is enough
-            read = self.scan.read(self.folder.log)
-        else:
-            for path in self.logs():
-                read = self.scan.read(path) or read
-        facts = self.scan.as_dict()
-        if read and facts != self.last:
+        self.scan.read(self.folder.log)
+        if self.folder.other_log is not None:
+            self.other.read(self.folder.other_log[0])
+        self._tell()
+
+    def _tell(self) -> None:
+        facts = merged(self.scan, self.other)
+        if facts != self.last and (facts["lines"] or self.last):
             self.last = facts
             self.folder.write("status", {**facts, "at": time.time()})
-
-    def _empty_log(self) -> bool:
-        try:
-            return self.folder.log.stat().st_size == 0
-        except OSError:
-            return True
 
     def follow(self, process: "subprocess.Popen[bytes]") -> int:
         while True:
@@ -146,8 +138,9 @@ class Supervisor:
     def finish(self, code: int | None, error: str | None = None, refused: dict[str, Any] | None = None) -> None:
         with suppress(Exception):
             self.look()
-            if self.scan.flush():
-                self.folder.write("status", {**self.scan.as_dict(), "at": time.time()})
+            self.scan.flush()
+            self.other.flush()
+            self._tell()
         self.note_facts("end")
         launchers = self.folder.launchers()
         self.folder.write(

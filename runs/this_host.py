@@ -60,11 +60,20 @@ def start(
             "workdir": build["workdir"],
             "environment": env,
             "log_file": build.get("log_file"),
+            "log_size": _size(build.get("log_file")),
             "check_npus": any(item.note.code == SLOW for item in findings),
             "allowed": sorted(allowed),
         },
     )
     return begin(folder)
+
+
+def _size(path: str | None) -> int:
+    """What an earlier run left in the script's log: it is not this one's."""
+    try:
+        return Path(path).stat().st_size if path else 0
+    except OSError:
+        return 0
 
 
 def begin(folder: RunFolder) -> RunFolder:
@@ -101,13 +110,11 @@ def facts_of(folder: RunFolder) -> dict[str, Any]:
     status = folder.read("status")
     if status is not None and (folder.read("end") is not None or alive(folder.read("supervisor"))):
         return status
-    run = folder.read("run") or {}
     scan = Scan()
-    for path in (folder.log, *([Path(run["log_file"])] if run.get("log_file") else [])):
-        scan.read(path, most=FALLBACK_BYTES)
-        scan.flush()
-        if scan.lines:
-            break
+    if folder.other_log is not None:
+        scan.offsets[str(folder.other_log[0])] = folder.other_log[1]
+    scan.read(folder.training_log, most=FALLBACK_BYTES)
+    scan.flush()
     facts = scan.as_dict()
     if status is not None and (status.get("iteration") or 0) > (facts.get("iteration") or 0):
         return status

@@ -25,11 +25,7 @@ def config_dir(folder: RunFolder) -> Path | None:
 
 def log_path(folder: RunFolder) -> Path:
     """Where the training's lines are: the run's own log, or the file the script sends them to."""
-    other = (folder.read("run") or {}).get("log_file")
-    with suppress(OSError):
-        if other and folder.log.stat().st_size == 0:
-            return Path(other)
-    return folder.log
+    return folder.training_log
 
 
 def steps_done(folder: RunFolder) -> tuple[int | None, float | None]:

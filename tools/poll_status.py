@@ -165,8 +165,7 @@ async def poll_status(
     if run_id.startswith("parse-"):
         return await _parse_job(folder, cursor, wait_s, log_lines, spoken, context)
     facts = await anyio.to_thread.run_sync(poll.poll, folder, cursor, log_lines, node)
-    deadline = time.monotonic() + wait_s
-    first, told = facts, -1
+    deadline, first, told = time.monotonic() + wait_s, facts, -1
     while facts["state"] in poll.ACTIVE and time.monotonic() < deadline and not poll.changed(first, facts):
         await anyio.sleep(min(TICK_S, max(0.0, deadline - time.monotonic())))
         facts = await anyio.to_thread.run_sync(poll.poll, folder, cursor, log_lines, node)

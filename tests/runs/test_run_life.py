@@ -462,6 +462,22 @@ def test_a_launcher_that_is_not_there(tmp_path: Path) -> None:
     assert facts["diagnosis"][0]["code"] == "launcher_missing"
 
 
+@pytest.mark.parametrize(
+    "how", ["> train.log 2>&1", ">> train.log 2>&1", "2>&1 | tee train.log", "2>&1 | tee -a train.log"]
+)
+def test_the_scripts_own_log_is_read_beside_the_runs_and_without_what_was_in_it(tmp_path: Path, how: str) -> None:
+    """A script that prints a word itself and sends its trainer's lines to a file; the file has an earlier run's lines."""
+    old = " iteration        9/       9 | elapsed time per iteration (ms): 9.0 |\nOSError: [Errno 98] Address in use\n"
+    (tmp_path / "train.log").write_text(old, encoding="utf-8")
+    script = f"echo starting\nsleep 0.7\n{RECORD}bash train.sh {how}\nexit 0\n"
+    (tmp_path / "train.sh").write_text(GOOD + "echo 'ValueError: x'\nexit 4\n", encoding="utf-8")
+    facts = wait(begin(tmp_path, script, log_file=str(tmp_path / "train.log")), ended)
+    assert (facts["state"], facts["iteration"], facts["train_iters"]) == ("failed", 5, 5)
+    codes = [item["code"] for item in facts["diagnosis"]]
+    assert "value_error" in codes and "port_in_use" not in codes
+    assert "ValueError: x" in facts["log_tail"]
+
+
 def test_the_last_word_without_a_line_end_counts(tmp_path: Path) -> None:
     facts = wait(
         begin(tmp_path, f"{RECORD}sh -c 'printf \"OSError: [Errno 98] Address already in use\"; exit 1'\n"), ended
