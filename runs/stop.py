@@ -12,6 +12,8 @@ from mindspeed_mm_train_profiler.runs.processes import describe, members
 
 DEFAULT_GRACE_S = 15.0
 TICK_S = 0.1
+END_S = 6.0
+"""How long what is left is killed, and the supervisor's end awaited."""
 
 
 def stop(folder: RunFolder, grace_s: float = DEFAULT_GRACE_S) -> dict[str, Any]:
@@ -35,16 +37,17 @@ def stop_processes(folder: RunFolder, grace_s: float) -> dict[str, Any]:
     deadline = time.monotonic() + grace_s
     while time.monotonic() < deadline and (left := members(folder)):
         time.sleep(TICK_S)
-    killed = []
-    for _ in range(50):
+    killed: list[dict[str, Any]] = []
+    deadline = time.monotonic() + END_S
+    while time.monotonic() < deadline:
         left = members(folder)
-        if not left:
-            break
+        if not left and (folder.read("end") is not None or not alive(folder.read("supervisor"))):
+            break  # while the supervisor lives without an end, a script that was just being started may still come
         killed += [row for row in describe(left) if row not in killed]
         for process in left:
             _signal(process, "kill")
         time.sleep(TICK_S)
-    _await_end(folder, 5.0)
+    _write_end(folder)
     return {"already_ended": False, "terminated": terminated, "killed": killed, "left": describe(members(folder))}
 
 
@@ -53,15 +56,8 @@ def _signal(process: psutil.Process, how: str) -> None:
         getattr(process, how)()  # psutil checks the start time first: a reused pid is not touched
 
 
-def _await_end(folder: RunFolder, bound_s: float) -> None:
+def _write_end(folder: RunFolder) -> None:
     """The supervisor writes the end; where it is gone as well, it is written here."""
-    deadline = time.monotonic() + bound_s
-    while time.monotonic() < deadline:
-        if folder.read("end") is not None:
-            return
-        if not alive(folder.read("supervisor")):
-            break
-        time.sleep(TICK_S)
     if folder.read("end") is None and not alive(folder.read("supervisor")):
         folder.write(
             "end",

@@ -302,6 +302,21 @@ def test_stopping_ends_children_that_ignore_term_and_leave_their_session(tmp_pat
     assert stop.stop(run, 0.1)["already_ended"]
 
 
+def test_a_script_that_starts_while_it_is_stopped_is_ended_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The stop looked before the supervisor had started the script: what comes after that look is ended too."""
+    run = begin(tmp_path, "sleep 60\n")
+    real, first = stop.members, iter([True, True, True])
+
+    def members(folder: RunFolder) -> list[psutil.Process]:
+        return [] if next(first, False) else real(folder)
+
+    monkeypatch.setattr(stop, "members", members)
+    assert stop.stop(run, 0.2)["left"] == []
+    assert real(run) == [] and poll.poll(run)["state"] == "stopped"
+
+
 def test_a_profiler_gets_its_grace(tmp_path: Path) -> None:
     script = "trap 'echo flushed > flushed; exit 0' TERM\nwhile :; do sleep 0.05; done\n"
     run = begin(tmp_path, script)
