@@ -4,6 +4,7 @@ Iteration lines (both engines, and the variants of torchrun's prefixes, ModelLin
 ``iteration       12/     100 | ... elapsed time per iteration (ms): 934.4 | ...``, the number counted from 1.
 """
 
+import os
 import re
 from collections import deque
 from dataclasses import dataclass, field
@@ -38,6 +39,8 @@ class Scan:
     """What was read so far. Iterations count from 1; ``ms``: recent milliseconds an iteration."""
 
     offsets: dict[str, int] = field(default_factory=dict)
+    files: dict[str, int] = field(default_factory=dict)
+    """Inode of each file: one that was rotated away is another file, whatever its size."""
     iteration: int | None = None
     first_iteration: int | None = None
     train_iters: int | None = None
@@ -60,7 +63,7 @@ class Scan:
             self.train_iters = total
         if counted:
             self.ms.extend(float(value) for value in ELAPSED.findall(text))
-            return
+        # no return here: another rank's error may stand in the same line
         if PARSE_START.search(text):
             self.parsing += 1
         elif PARSE_END.search(text):
@@ -103,14 +106,16 @@ class Scan:
     def read(self, path: Path, *, most: int | None = None) -> bool:
         """Read what is new in a file; ``most`` bytes at the end where there is more. True where something was read.
 
-        A file that became shorter was rotated or truncated: it is read from its beginning.
+        A file that became shorter, or another one, was rotated or truncated: it is read from its beginning.
         """
         name = str(path)
         try:
             with path.open("rb") as file:
                 size = file.seek(0, 2)
                 offset = self.offsets.get(name, 0)
-                if size < offset:
+                inode = os.fstat(file.fileno()).st_ino
+                if size < offset or self.files.setdefault(name, inode) != inode:
+                    self.files[name] = inode
                     offset = 0
                     self.rest.pop(name, None)
                 if most is not None and size - offset > most:

@@ -330,6 +330,22 @@ def test_a_log_is_read_once_and_again_when_it_was_rotated(tmp_path: Path) -> Non
     assert found.read(path) is False
 
 
+def test_a_log_that_was_moved_away_and_has_grown_again_is_read_from_its_beginning(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text("x\n", encoding="utf-8")
+    found = Scan()
+    found.read(path)
+    path.rename(tmp_path / "log.1")
+    path.write_text("OSError: [Errno 98] Address already in use\n" + "y\n" * 9, encoding="utf-8")
+    found.read(path)
+    assert [item["code"] for item in found.findings] == ["port_in_use"]
+
+
+def test_an_error_in_another_ranks_iteration_line_is_seen() -> None:
+    found = scan(VARIANTS["plain megatron"] + " [rank1]: RuntimeError: NPU out of memory. Tried to allocate\n")
+    assert [item["code"] for item in found.findings] == ["npu_out_of_memory"] and found.iteration == 12
+
+
 @given(st.lists(st.binary(max_size=60), max_size=8))
 def test_any_bytes_in_any_pieces_are_survived(parts: list[bytes]) -> None:
     found = Scan()
