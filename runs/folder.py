@@ -153,7 +153,7 @@ class RunFolder:
 
 
 def _over_before(call: dict[str, Any], last: dict[str, Any]) -> bool:
-    """Whether a launcher call that ended was over before the last one was forked. In one tick (10 ms) the clock decides."""
+    """Whether a call that ended was over before the last one was forked. In one tick (10 ms) the clock decides."""
     died, born = call.get("died"), last.get("born")
     if isinstance(died, int) and isinstance(born, int) and died != born:
         return died < born

@@ -87,6 +87,8 @@ SHAPES: Mapping[str, Mapping[str, Check]] = {
         "started": moment,
         "ended": moment,
         "exit_code": whole,
+        "born": whole,
+        "died": whole,
         "over": listed(whole),
     },
     "status": {
