@@ -9,6 +9,7 @@ are bounded.
 import hmac
 import ipaddress
 import os
+import re
 import socket
 import stat
 import sys
@@ -16,11 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import anyio
 from mcp.server import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mindspeed_mm_train_profiler.errors import CodedError
 
@@ -29,6 +31,10 @@ MIN_TOKEN = 16
 MAX_BODY = 1024 * 1024
 MAX_SESSIONS = 64
 MAX_CONCURRENT = 128
+HEAD_TIMEOUT_S = 10.0
+BODY_TIMEOUT_S = 20.0
+"""Connections count against MAX_CONCURRENT before anybody knows who opened them: who says nothing is not waited for."""
+HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\s:\[\]/@]+))(?::[0-9]{1,5})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,22 +50,26 @@ class HttpOptions:
 def read_token(file: str | None) -> str | None:
     """The token from ``--token-file`` or the environment variable; None where neither is given.
 
-    Errors: ``token_unreadable``, ``token_exposed`` (the file is open to others), ``token_short``.
+    Errors: ``token_unreadable``, ``token_exposed`` (the file is open to others, or another's),
+    ``token_malformed``, ``token_short``.
     """
     if file is None:
         token = os.environ.get(TOKEN_VARIABLE)
         if token is None:
             return None
     else:
-        path = Path(file).expanduser()
         try:
-            mode = path.stat().st_mode
-            token = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise CodedError("token_unreadable", found=path, detail=error) from None
-        if mode & (stat.S_IRWXG | stat.S_IRWXO):
-            raise CodedError("token_exposed", found=f"{path} ({stat.filemode(mode)})", path=path)
+            path = Path(file).expanduser()
+            with path.open("rb") as opened:  # looked at once it is open: nobody exchanges it in between
+                status = os.fstat(opened.fileno())
+                token = opened.read(MAX_BODY).decode("utf-8")
+        except (OSError, UnicodeDecodeError, RuntimeError) as error:  # RuntimeError: ~ of a user who is not there
+            raise CodedError("token_unreadable", found=file, detail=error) from None
+        if status.st_mode & (stat.S_IRWXG | stat.S_IRWXO) or status.st_uid not in {0, os.getuid()}:
+            raise CodedError("token_exposed", found=f"{path} ({stat.filemode(status.st_mode)})", path=path)
     token = token.strip()
+    if not re.fullmatch(r"[!-~]*", token):  # no header could carry it
+        raise CodedError("token_malformed")
     if len(token) < MIN_TOKEN:
         raise CodedError("token_short", found=f"{len(token)} characters", expected=f">= {MIN_TOKEN}")
     return token
@@ -86,11 +96,9 @@ def accepted_hosts(options: HttpOptions) -> frozenset[str]:
 
 
 def _host_name(value: str) -> str:
-    """``Host`` without its port: ``a:1`` -> a, ``[::1]:1`` -> ::1."""
-    value = value.strip().lower()
-    if value.startswith("["):
-        return value[1:].partition("]")[0]
-    return value.partition(":")[0] if value.count(":") == 1 else value
+    """``Host`` without its port: ``a:1`` -> a, ``[::1]:1`` -> ::1; nothing where it is no host at all."""
+    found = HOST.fullmatch(value.strip().lower())
+    return (found[1] or found[2]) if found else ""
 
 
 class Gate:
@@ -103,28 +111,71 @@ class Gate:
 
     def refusal(self, headers: Headers) -> PlainTextResponse | None:
         if _host_name(headers.get("host", "")) not in self.hosts:
-            return PlainTextResponse("Invalid Host header", status_code=421)
-        if (origin := headers.get("origin")) is not None:
+            return _refused("Invalid Host header", 421)
+        for origin in headers.getlist("origin"):
             scheme, _, rest = origin.partition("://")
             if scheme not in {"http", "https"} or _host_name(rest) not in self.hosts:
-                return PlainTextResponse("Invalid Origin header", status_code=403)
+                return _refused("Invalid Origin header", 403)
         if self.token is not None:
             kind, _, given = headers.get("authorization", "").partition(" ")
             same = hmac.compare_digest(given.strip().encode("utf-8", "surrogateescape"), self.token)
-            if kind.lower() != "bearer" or not same:
-                return PlainTextResponse("Unauthorized", status_code=401, headers={"WWW-Authenticate": "Bearer"})
+            if kind.lower() != "bearer" or not same or len(headers.getlist("authorization")) != 1:
+                return _refused("Unauthorized", 401, {"WWW-Authenticate": "Bearer"})
+        declared = headers.get("content-length", "0")
+        if not declared.isdecimal() or int(declared[:20]) > MAX_BODY:
+            return _refused("Request body too large", 413)
         return None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             refused = self.refusal(Headers(scope=scope))
-            if refused is not None:
-                await refused(scope, receive, send)
-                return
-        elif scope["type"] == "websocket":  # nothing here speaks it
+            if refused is None:
+                body = await _body(receive)
+                if body is None:  # the client has gone
+                    return
+                if isinstance(body, bytes):
+                    await self.app(scope, _replayed(body, receive), send)
+                    return
+                refused = body
+            await refused(scope, receive, send)
+            return
+        if scope["type"] == "websocket":  # nothing here speaks it
             await send({"type": "websocket.close", "code": 1008})
             return
         await self.app(scope, receive, send)
+
+
+def _refused(words: str, status: int, headers: dict[str, str] | None = None) -> PlainTextResponse:
+    """A refusal ends the connection: the rest of its body is not waited for."""
+    return PlainTextResponse(words, status_code=status, headers={"Connection": "close", **(headers or {})})
+
+
+async def _body(receive: Receive) -> bytes | PlainTextResponse | None:
+    """The whole body, or the refusal of one that is too long or comes too slowly; None where the client has gone."""
+    body = bytearray()
+    with anyio.move_on_after(BODY_TIMEOUT_S):
+        while True:
+            message = await receive()
+            if message["type"] != "http.request":
+                return None
+            body += message.get("body", b"")
+            if len(body) > MAX_BODY:
+                return _refused("Request body too large", 413)
+            if not message.get("more_body", False):
+                return bytes(body)
+    return _refused("Request Timeout", 408)
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """``receive`` for an application, with a body that was read before."""
+    waiting = [body]
+
+    async def replay() -> Message:
+        if waiting:
+            return {"type": "http.request", "body": waiting.pop(), "more_body": False}
+        return await receive()
+
+    return replay
 
 
 def build_app(server: MCPServer[Any], options: HttpOptions) -> ASGIApp:
@@ -151,12 +202,44 @@ def serve(server: MCPServer[Any], options: HttpOptions, log_level: str) -> None:
     sys.stderr.flush()
     config = uvicorn.Config(
         app,
+        http=_impatient(),
         log_level=log_level.lower(),
         access_log=False,
         limit_concurrency=MAX_CONCURRENT,
         timeout_graceful_shutdown=5,
     )
     uvicorn.Server(config).run(sockets=[listening])
+
+
+def _impatient() -> type[Any]:
+    """uvicorn's protocol, which has no bound of its own on the time until a request's head is there."""
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    class Impatient(H11Protocol):
+        head: Any = None  # the timer
+
+        def _watch(self) -> None:
+            waiting = self.cycle is None or self.cycle.response_complete
+            if waiting and self.head is None:
+                self.head = self.loop.call_later(HEAD_TIMEOUT_S, self.transport.close)
+            elif not waiting and self.head is not None:
+                self.head.cancel()
+                self.head = None
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self._watch()
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            self._watch()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            if self.head is not None:
+                self.head.cancel()
+            super().connection_lost(exc)
+
+    return Impatient
 
 
 def listen(options: HttpOptions) -> socket.socket:

@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -14,6 +15,7 @@ from typing import Any
 
 import anyio
 import pytest
+import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import create_mcp_http_client, streamable_http_client
 
@@ -37,8 +39,8 @@ def status(options: HttpOptions, path: str = "/mcp", **headers: str) -> int:
     async def send(message: Any) -> None:
         sent.append(message)
 
-    async def receive() -> dict[str, str]:
-        return {"type": "http.disconnect"}
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"{}", "more_body": False}
 
     scope = {
         "type": "http",
@@ -61,11 +63,15 @@ def status(options: HttpOptions, path: str = "/mcp", **headers: str) -> int:
         ({"host": "evil.example"}, 421),
         ({"host": "localhost.evil.example:8765"}, 421),
         ({"host": "127.0.0.1.evil.example"}, 421),
+        ({"host": "[::1].evil.example"}, 421),
+        ({"host": "localhost:1@evil.example"}, 421),
         ({"host": ""}, 421),
         ({}, 421),
         ({"host": "localhost", "origin": "http://localhost:3000"}, 200),
         ({"host": "localhost", "origin": "https://evil.example"}, 403),
+        ({"host": "localhost", "origin": "http://[::1].evil.example"}, 403),
         ({"host": "localhost", "origin": "null"}, 403),
+        ({"host": "localhost", "content-length": str(http_server.MAX_BODY + 1)}, 413),
         ({"host": "localhost", "origin": "file://localhost"}, 403),
     ],
 )
@@ -142,6 +148,91 @@ def test_an_empty_token_variable_is_not_no_token(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv(http_server.TOKEN_VARIABLE, "")
     with pytest.raises(CodedError, match="token_short"):
         http_server.read_token(None)
+
+
+@pytest.mark.parametrize(
+    "token", ["two words are no token", "one line of a token\nand another", "пароль-из-многих-букв"]
+)
+def test_a_token_that_no_header_carries_is_refused(token: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(http_server.TOKEN_VARIABLE, token)
+    with pytest.raises(CodedError, match="token_malformed"):
+        http_server.read_token(None)
+
+
+def test_a_token_file_of_somebody_else_is_exposed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "token"
+    file.write_text(TOKEN)
+    file.chmod(0o600)
+    owner = file.stat().st_uid
+    if owner == 0:
+        os.chown(file, 4711, -1)
+    else:
+        monkeypatch.setattr(os, "getuid", lambda: owner + 1)
+    with pytest.raises(CodedError, match="token_exposed"):
+        http_server.read_token(str(file))
+
+
+async def gated(messages: list[dict[str, Any]], *headers: tuple[bytes, bytes], token: str | None = None) -> list[Any]:
+    """What the gate sends for a request whose body comes as ``messages``, and then nothing more."""
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def receive() -> dict[str, Any]:
+        if not messages:
+            await anyio.sleep_forever()
+        return messages.pop(0)
+
+    scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": [(b"host", b"localhost"), *headers]}
+    await Gate(inner, HttpOptions(token=token))(scope, receive, send)
+    return sent
+
+
+async def test_a_body_that_never_ends_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_server, "BODY_TIMEOUT_S", 0.05)
+    part = {"type": "http.request", "body": b"{", "more_body": True}
+    with anyio.fail_after(10):
+        sent = await gated([part])
+    assert sent[0]["status"] == 408 and (b"connection", b"close") in sent[0]["headers"]
+
+
+async def test_a_body_without_a_length_is_bounded() -> None:
+    part = {"type": "http.request", "body": b"x" * 70_000, "more_body": True}
+    assert (await gated([dict(part) for _ in range(20)]))[0]["status"] == 413
+
+
+async def test_a_client_that_has_gone_is_no_request() -> None:
+    part = {"type": "http.request", "body": b"{", "more_body": True}
+    assert await gated([part, {"type": "http.disconnect"}]) == []
+
+
+async def test_of_two_headers_none_is_overlooked() -> None:
+    done = {"type": "http.request", "body": b"", "more_body": False}
+    origins = ((b"origin", b"http://localhost"), (b"origin", b"https://evil.example"))
+    assert (await gated([dict(done)], *origins))[0]["status"] == 403
+    bearers = ((b"authorization", f"Bearer {TOKEN}".encode()), (b"authorization", b"Bearer other"))
+    assert (await gated([dict(done)], *bearers, token=TOKEN))[0]["status"] == 401
+
+
+def test_connections_that_say_nothing_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_server, "HEAD_TIMEOUT_S", 0.3)
+    listening = http_server.listen(HttpOptions(port=0))
+    config = uvicorn.Config(inner, http=http_server._impatient(), log_level="critical", lifespan="off")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    try:
+        for said in (b"", b"POST /mcp HTTP/1.1\r\nHost: loc", b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\nGET /"):
+            with socket.create_connection(listening.getsockname(), timeout=10) as silent:
+                silent.sendall(said)
+                answer = b""
+                while part := silent.recv(4096):  # ends when the server closes; else the timeout fails the test
+                    answer += part
+                assert answer.startswith(b"HTTP/1.1 200" if said.startswith(b"GET") else b"")
+    finally:
+        server.should_exit = True
+        thread.join(20)
 
 
 def http_status(url: str, **headers: str) -> int:

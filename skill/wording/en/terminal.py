@@ -6,6 +6,8 @@ TEXTS: dict[str, str] = {
     "token_unreadable.message": "The token file cannot be read: {found} ({detail})",
     "token_exposed.message": "The token file can be read by others: {found}",
     "token_exposed.hint": "chmod 600 {path}",
+    "token_malformed.message": "The token holds blanks, line breaks or other characters that no header can carry.",
+    "token_malformed.hint": "Make one with: python3 -c 'import secrets; print(secrets.token_urlsafe(32))'",
     "token_short.message": "The token is too short: {found}",
     "token_short.hint": "Make one with: python3 -c 'import secrets; print(secrets.token_urlsafe(32))'",
     "http_needs_token.message": "Refusing to listen on {found} without a token: whoever reaches it could run scripts as you.",

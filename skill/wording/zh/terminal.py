@@ -6,6 +6,8 @@ TEXTS: dict[str, str] = {
     "token_unreadable.message": "无法读取令牌文件：{found}（{detail}）",
     "token_exposed.message": "令牌文件可被他人读取：{found}",
     "token_exposed.hint": "chmod 600 {path}",
+    "token_malformed.message": "令牌中含有空格、换行或请求头无法携带的字符。",
+    "token_malformed.hint": "可用此命令生成：python3 -c 'import secrets; print(secrets.token_urlsafe(32))'",
     "token_short.message": "令牌太短：{found}",
     "token_short.hint": "可用此命令生成：python3 -c 'import secrets; print(secrets.token_urlsafe(32))'",
     "http_needs_token.message": "未设置令牌，拒绝监听 {found}：能访问该地址的人都可以用您的身份执行脚本。",
