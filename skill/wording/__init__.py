@@ -3,11 +3,12 @@
 A catalogue is the union of the modules in ``en/`` or ``zh/``; each has one dictionary ``TEXTS`` and belongs to one room,
 so that rooms grow their wording side by side. Keys are ``<code>.message`` and ``<code>.hint`` for notes and errors
 (``.expected`` where what was expected is a sentence), and ``<room>.<anything>`` for labels. ``{name}`` placeholders are
-filled from parameters. A test holds both languages to the same keys and placeholders.
+filled from parameters, ``{count:file|files}`` with the word that goes with the number. A test holds both languages to the same keys and placeholders.
 """
 
 import importlib
 import pkgutil
+import string
 from functools import cache
 from typing import Literal
 
@@ -30,14 +31,27 @@ def catalogue(language: Language) -> dict[str, str]:
     return texts
 
 
+class _Formatter(string.Formatter):
+    """``{count:rank|ranks}`` is "1 rank", "2 ranks"; everything else is as ``str.format`` has it."""
+
+    def format_field(self, value: object, format_spec: str) -> str:
+        if "|" not in format_spec:
+            return str(super().format_field(value, format_spec))
+        one, _, many = format_spec.partition("|")
+        return f"{value} {one if str(value) == '1' else many}"
+
+
+_formatter = _Formatter()
+
+
 def text(language: Language, key: str, /, **params: object) -> str:
     """The sentence for ``key``. A key that does not exist is a defect and raises KeyError."""
-    return catalogue(language)[key].format(**params)
+    return _formatter.vformat(catalogue(language)[key], (), params)
 
 
 def _optional(language: Language, key: str, params: dict[str, object]) -> str | None:
     template = catalogue(language).get(key)
-    return template.format(**params) if template is not None else None
+    return _formatter.vformat(template, (), params) if template is not None else None
 
 
 def note_message(language: Language, note: Note) -> str:

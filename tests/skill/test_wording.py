@@ -94,3 +94,10 @@ def test_the_questions_are_the_committed_ones(language: wording.Language) -> Non
     if os.environ.get("UPDATE_SNAPSHOTS"):
         file.write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     assert json.loads(file.read_text(encoding="utf-8")) == found
+
+
+@pytest.mark.parametrize(
+    ("count", "words"), [(0, "0 ranks"), (1, "1 rank"), ("1", "1 rank"), (2, "2 ranks"), ("?", "? ranks")]
+)
+def test_a_number_takes_the_word_that_goes_with_it(count: object, words: str) -> None:
+    assert wording.text("en", "summary.done", ranks=count, steps=1, path="p") == f"{words}, 1 step row read from p."

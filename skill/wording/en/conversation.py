@@ -4,7 +4,7 @@ TEXTS: dict[str, str] = {
     "choose.confirm": "{table}\n\nI start once you confirm. Decline, and say what to change, if anything should.",
     "choose.declined": "The user declined; nothing goes on from here without their word.",
     "choose.cancelled": "The user cancelled; nothing goes on from here without their word.",
-    "choose.needs_answers": "{count} questions are open. Ask the user; do not answer for them.",
+    "choose.needs_answers": "{count:question is|questions are} open. Ask the user; do not answer for them.",
     "choose.next_answers": "After the user has answered: add their answers to `answers`.",
     "choose.complete": "Everything is chosen. Show the table and wait for the user's yes.",
     "choose.confirmed": "Everything is chosen, and the user has confirmed the table.",

@@ -1,8 +1,8 @@
 """Texts of reading launch scripts, and of detect_engine."""
 
 TEXTS: dict[str, str] = {
-    "detect.summary.megatron": "{script} trains with MindSpeed-MM's Megatron engine; its profile settings are in {config} ({iters} iterations, {world} ranks).",
-    "detect.summary.fsdp2": "{script} trains with MindSpeed-MM's FSDP2 engine; its profile settings are in {config} ({iters} iterations, {world} ranks).",
+    "detect.summary.megatron": "{script} trains with MindSpeed-MM's Megatron engine; its profile settings are in {config} ({iters:iteration|iterations}, {world:rank|ranks}).",
+    "detect.summary.fsdp2": "{script} trains with MindSpeed-MM's FSDP2 engine; its profile settings are in {config} ({iters:iteration|iterations}, {world:rank|ranks}).",
     "detect.summary.unsupported": "{script} is not a MindSpeed-MM training that this skill can profile: {reason}",
     "detect.next": "Check the NPU host before anything is built.",
     "detect.missing": "missing: {path} ({source})",
@@ -31,7 +31,7 @@ TEXTS: dict[str, str] = {
     "placeholder_breaks_bash.message": "{path}:{line}: {text} is a placeholder; bash takes it for a redirection and runs nothing.",
     "placeholder_breaks_bash.hint": "Fill in the value.",
     "reading_cut_short.message": "Reading {path} was cut short: it asks for more evaluation than any launch script; what was read so far is told.",
-    "loop_cut.message": "A loop at line {line} was followed for {rounds} rounds only.",
+    "loop_cut.message": "A loop at line {line} was followed for {rounds:round|rounds} only.",
     "nested_too_deeply.message": "Nested too deeply to be followed.",
     "runs_a_command.message": "it is the output of a command, known only when it runs",
     "known_at_run_time.message": "it is known only at run time",
@@ -60,9 +60,9 @@ TEXTS: dict[str, str] = {
     "entry_missing.hint": "This release may have removed it; use the release the example belongs to.",
     "option_lost_value.message": "Launcher options without a value, because a variable is not set: {options}",
     "option_lost_value.hint": "Set the variables (a hostfile may be missing), or pass them in env.",
-    "paths_not_there.message": "{count} paths that the training reads do not exist.",
+    "paths_not_there.message": "{count:path that the training reads does|paths that the training reads do} not exist.",
     "paths_not_there.hint": "Mend the paths in the script or its configuration; build_config refuses until then, unless acknowledged.",
-    "placeholders_left.message": "{count} placeholders are not filled in.",
+    "placeholders_left.message": "{count:placeholder is|placeholders are} not filled in.",
     "engine_megatron.message": "{entry} calls mindspeed_mm.training, which drives MindSpeed-MM's Profiler",
     "engine_megatron_ae.message": "{entry} runs the autoencoder training loop, which drives MindSpeed-MM's Profiler",
     "engine_megatron_dpo.message": "{entry} runs a DPO or reward trainer over mindspeed_mm.training",

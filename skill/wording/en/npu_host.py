@@ -1,8 +1,8 @@
 """Texts of the host checks."""
 
 TEXTS: dict[str, str] = {
-    "env.ready": "The host is ready: {npus} NPUs seen, nothing blocks.",
-    "env.not_ready": "The host is not ready: {count} things block.",
+    "env.ready": "The host is ready: {npus:NPU|NPUs} seen, nothing blocks.",
+    "env.not_ready": "The host is not ready: {count:thing blocks|things block}.",
     "env.blocking": "Blocking [{code}]: {message}",
     "env.next": "The host is ready: ask the eight questions.",
     "env.simulated": "This is a simulated NPU host.",
