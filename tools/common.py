@@ -142,16 +142,19 @@ def error_text(language: wording.Language, info: ErrorInfo) -> str:
 def argument_path(value: str | Path, *, base: Path | None = None) -> Path:
     """An absolute path from a tool argument: ``~`` expanded, relative to ``base`` or the server's working directory.
 
-    Errors: ``path_invalid`` (NUL byte, empty), ``path_not_allowed`` (outside ``--allow-dir``, links resolved).
+    Errors: ``path_invalid`` (NUL byte, empty, leads nowhere), ``path_not_allowed`` (outside ``--allow-dir``, links
+    resolved).
     """
     raw = str(value)
     if not raw.strip() or "\0" in raw:
         raise CodedError("path_invalid", found=repr(raw))
-    path = Path(raw).expanduser()
-    path = path if path.is_absolute() else (base or Path.cwd()) / path
     allowed = settings.current().allow_dirs
-    if allowed:
-        real = path.resolve()
-        if not any(real == folder or folder in real.parents for folder in allowed):
-            raise CodedError("path_not_allowed", found=path, expected=", ".join(map(str, allowed)))
-    return Path(*path.parts) if ".." not in path.parts else path.resolve()
+    try:
+        path = Path(raw).expanduser()
+        path = path if path.is_absolute() else (base or Path.cwd()) / path
+        real = path.resolve() if allowed or ".." in path.parts else path
+    except (OSError, RuntimeError):  # ~ of a user who is not there, a link that leads to itself, no working directory
+        raise CodedError("path_invalid", found=repr(raw)) from None
+    if allowed and not any(real == folder or folder in real.parents for folder in allowed):
+        raise CodedError("path_not_allowed", found=path, expected=", ".join(map(str, allowed)))
+    return Path(*path.parts) if ".." not in path.parts else real

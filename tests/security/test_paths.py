@@ -62,14 +62,14 @@ def test_nothing_outside_an_allowed_directory(fenced: Path, path: str) -> None:
     (fenced / "deep").mkdir()
     (fenced / "deep" / "link2").symlink_to("/")
     (fenced / "loop").symlink_to("loop")
-    with pytest.raises((CodedError, OSError, RuntimeError)) as caught:
+    with pytest.raises(CodedError) as caught:
         found = argument_path(path)
         assert found.resolve().is_relative_to(fenced), found
         raise CodedError("path_not_allowed")  # it stayed inside: as good
-    assert not isinstance(caught.value, CodedError) or caught.value.code == "path_not_allowed"
+    assert caught.value.code in {"path_not_allowed", "path_invalid"}
 
 
-@pytest.mark.parametrize("path", ["", "   ", "a\0b", "\0"])
+@pytest.mark.parametrize("path", ["", "   ", "a\0b", "\0", "~no-such-user-here/x.sh"])
 def test_what_is_no_path_is_said_so(path: str) -> None:
     with pytest.raises(CodedError, match="path_invalid"):
         argument_path(path)
