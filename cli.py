@@ -37,7 +37,7 @@ def serve_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--log-level",
-        choices=["DEBUG", "INFO", "WARNING", "ERROR"],
+        choices=list(settings.LOG_LEVELS),
         help="what goes to stderr [MINDSPEED_MM_TRAIN_PROFILER_LOG_LEVEL]",
     )
     parser.add_argument("--transport", choices=["stdio", "http"], default="stdio", help="http: Streamable HTTP at /mcp")
@@ -78,16 +78,23 @@ def serve(argv: list[str]) -> int:
     given = serve_parser().parse_args(argv)
     if not 0 <= given.port <= 65535:
         serve_parser().error("--port: 0 to 65535")
+    if wrong := settings.current().wrong:
+        serve_parser().error(f"not a value of this variable: {', '.join(wrong)}")
     changes: dict[str, object] = {}
     if given.language:
         changes["language"] = given.language
     if given.read_only:
         changes["read_only"] = True
     if given.allow_dir:
+        folders = []
         for folder in given.allow_dir:
-            if not Path(folder).expanduser().is_dir():
+            try:
+                folders.append(Path(folder).expanduser().resolve())
+            except (OSError, RuntimeError) as error:  # ~ of a user who is not there
+                serve_parser().error(f"--allow-dir {folder}: {error}")
+            if not folders[-1].is_dir():
                 sys.stderr.write(f"warning: --allow-dir {folder}: no such directory\n")
-        changes["allow_dirs"] = tuple(Path(folder).expanduser().resolve() for folder in given.allow_dir)
+        changes["allow_dirs"] = tuple(folders)
     elif not settings.current().allow_dirs:
         # none at all (no home, started in /): nowhere, and not everywhere
         changes["allow_dirs"] = settings.default_dirs() or (Path(os.devnull),)

@@ -308,6 +308,21 @@ def test_a_port_that_is_none_is_wrong_usage(port: str) -> None:
     assert done.returncode == 2 and "usage:" in done.stderr and "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    "variable", ["READ_ONLY=ja", "MAX_NPROC=0", "MAX_NPROC=many", "LOG_LEVEL=loud", "ALLOW_DIR=~no-such-user-here/x"]
+)
+def test_a_limit_that_is_misspelt_is_not_left_out(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    name, _, value = f"MINDSPEED_MM_TRAIN_PROFILER_{variable}".partition("=")
+    monkeypatch.setenv(name, value)
+    done = serve("--port", "0")
+    assert done.returncode == 2 and f"{name}={value}" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_directory_of_nobody_is_wrong_usage() -> None:
+    done = serve("--port", "0", "--allow-dir", "~no-such-user-here/x")
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+
+
 def test_it_says_where_it_listens() -> None:
     command = [sys.executable, "-m", "mindspeed_mm_train_profiler.cli", "serve", "--transport", "http", "--port", "0"]
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
