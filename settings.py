@@ -29,7 +29,7 @@ class Settings:
 
 
 def from_environment() -> Settings:
-    """Settings named in ``MINDSPEED_MM_TRAIN_PROFILER_*`` variables; an invalid one is left at its default, and told."""
+    """Settings named in ``MINDSPEED_MM_TRAIN_PROFILER_*`` variables; an invalid one is left at its default and told."""
     wrong = []
 
     def get(name: str) -> str:

@@ -10,8 +10,11 @@ from mindspeed_mm_train_profiler.skill.wording import Language, text
 
 
 def _shown(template: str) -> str:
-    """A template as a reader sees it: placeholders in italics."""
-    return "".join(text + (f"*{name}*" if name else "") for text, name, _, _ in string.Formatter().parse(template))
+    """A template as a reader sees it: placeholders in italics, with the word for many."""
+    return "".join(
+        text + (f"*{name}*" if name else "") + (f" {spec.partition('|')[2]}" if spec and "|" in spec else "")
+        for text, name, spec, _ in string.Formatter().parse(template)
+    )
 
 
 def codes(language: Language) -> dict[str, list[tuple[str, str, str]]]:

@@ -97,6 +97,7 @@ def test_every_code_is_in_the_table(language: Language) -> None:
 
 def test_placeholders_are_shown_in_italics() -> None:
     assert codes._shown("{found} of {count:,}: {{x}}") == "*found* of *count*: {x}"
+    assert codes._shown("{count:path is|paths are} not there") == "*count* paths are not there"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
