@@ -49,7 +49,7 @@ def terminal(folder: Path, run_id: str) -> None:
     status = ended.model_copy(update=moment)
     console = Console(record=True, width=118, file=open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     console.print(f"$ {PROGRAM} collect examples/fsdp2/finetune.sh   [simulated NPU host]", markup=False)
-    console.print(Panel(Text("\n".join(row[:112] for row in log)), title=Text(line(status)), title_align="left"))
+    console.print(Panel(Text("\n".join(row[:112] for row in log)), title=Text(line(status, "en")), title_align="left"))
     console.print(f"$ {PROGRAM} verify --run-id {run_id}", markup=False)
     console.print(command(folder, f"verify --run-id {run_id}").strip(), markup=False, highlight=False)
     svg = console.export_svg(title="mindspeed-mm-train-profiler (simulated)")

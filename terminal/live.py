@@ -7,19 +7,21 @@ from mindspeed_mm_train_profiler.skill import wording
 from mindspeed_mm_train_profiler.terminal.commands import say
 
 
-def line(status: Any) -> str:
+def line(status: Any, language: wording.Language) -> str:
     """phase, iteration, milliseconds, ETA, window, sessions: what is not known is left out."""
     parts = [f"{status.state}/{status.phase}"]
     if status.iteration is not None:
-        parts.append(f"iteration {status.iteration}/{status.train_iters}")
+        total = "?" if status.train_iters is None else status.train_iters
+        parts.append(wording.text(language, "live.iteration", done=status.iteration, total=total))
     if status.ms_per_iteration is not None:
         parts.append(f"{status.ms_per_iteration:g} ms")
     if status.eta_s is not None:
-        parts.append(f"ETA {status.eta_s:g} s")
+        parts.append(wording.text(language, "live.eta", seconds=f"{status.eta_s:g}"))
     if status.window is not None:
-        parts.append(f"window {status.window.first_iteration}-{status.window.last_iteration}")
+        first, last = status.window.first_iteration, status.window.last_iteration
+        parts.append(wording.text(language, "live.window", first=first, last=last))
     if status.sessions_seen:
-        parts.append(f"sessions {len(status.sessions_seen)}")
+        parts.append(wording.text(language, "live.sessions", count=len(status.sessions_seen)))
     return "  ".join(parts)
 
 
@@ -38,7 +40,7 @@ class Live:
             self.view.start()
 
     def update(self, status: Any) -> None:
-        shown = line(status)
+        shown = line(status, self.language)
         self.tail = [*self.tail, *status.log_tail][-8:]
         if self.view is not None:
             from rich.panel import Panel

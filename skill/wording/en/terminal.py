@@ -38,6 +38,10 @@ TEXTS: dict[str, str] = {
     "doctor.found.elsewhere": "not on PATH; lies at {path}",
     "doctor.found.loads": "loads",
     "doctor.found.clean": "starts and ends cleanly",
+    "live.iteration": "iteration {done}/{total}",
+    "live.eta": "ETA {seconds} s",
+    "live.window": "window {first}-{last}",
+    "live.sessions": "sessions {count}",
     "ask.keys": "(arrow keys, Enter)",
     "ask.boxes": "(arrow keys, space to choose, Enter)",
 }

@@ -38,6 +38,10 @@ TEXTS: dict[str, str] = {
     "doctor.found.elsewhere": "不在 PATH 中；位于 {path}",
     "doctor.found.loads": "可加载",
     "doctor.found.clean": "可正常启动与结束",
+    "live.iteration": "迭代 {done}/{total}",
+    "live.eta": "预计剩余 {seconds} s",
+    "live.window": "采集窗口 {first}-{last}",
+    "live.sessions": "会话 {count}",
     "ask.keys": "（方向键选择，回车确认）",
     "ask.boxes": "（方向键移动，空格选择，回车确认）",
 }
