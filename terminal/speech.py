@@ -23,6 +23,11 @@ def as_commands(text: str) -> str:
 def command_line(tool: str, given: Mapping[str, Any]) -> str:
     """The command that calls ``tool`` with these arguments."""
     words = [PROGRAM, NAMES.get(tool, tool)]
+    if tool == "choose_options":  # its command asks, and takes no answers
+        words += [str(given[name]) for name in ("script",) if given.get(name)]
+        words += ["--workdir", str(given["workdir"])] if given.get("workdir") else []
+        words += [f"--script-args={item}" for item in given.get("script_args") or ()]
+        return shlex.join(words)
     spec = specs().get(tool)
     for argument in arguments.arguments_of(spec.function) if spec else ():
         value = (
