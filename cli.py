@@ -5,6 +5,7 @@ Only what a start needs is imported at the top: every chat starts one of these.
 
 import argparse
 import gc
+import io
 import os
 import sys
 from pathlib import Path
@@ -121,6 +122,9 @@ def serve(argv: list[str]) -> int:
 def main(argv: list[str] | None = None) -> int:
     """Entry point."""
     words = sys.argv[1:] if argv is None else argv
+    for stream in (sys.stdout, sys.stderr):  # a terminal of another encoding (GBK, ASCII) is no reason to break off
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         if not words or words[0] == "serve":
             return serve(words[1:])

@@ -90,11 +90,17 @@ def say(text: str) -> None:
     sys.stdout.flush()
 
 
+def say_json(value: object) -> None:
+    """JSON on stdout; escaped as JSON escapes where stdout's encoding cannot hold every character."""
+    unicode = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("-", "") == "utf8"
+    say(json.dumps(value, ensure_ascii=not unicode, indent=2))
+
+
 def tell_failure(language: wording.Language, error: CodedError, as_json: bool) -> int:
     """An expected failure: the tool's structured error on stdout for ``--json``, words on stderr otherwise."""
     info = error_info(language, error)
     if as_json:
-        say(json.dumps({"error": info.model_dump()}, ensure_ascii=False, indent=2))
+        say_json({"error": info.model_dump()})
     else:
         from mindspeed_mm_train_profiler.terminal.speech import as_commands
 
@@ -126,7 +132,7 @@ def run(parsed: argparse.Namespace) -> int:
     except CodedError as error:
         return tell_failure(language, error, parsed.json)
     if parsed.json:
-        say(json.dumps(result.model_dump(mode="json"), ensure_ascii=False, indent=2))
+        say_json(result.model_dump(mode="json"))
     else:
         from mindspeed_mm_train_profiler.terminal.speech import rendered
 

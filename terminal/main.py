@@ -1,7 +1,6 @@
 """The terminal command's parser and dispatch. Commands that are tools come from a table; these are the others."""
 
 import argparse
-import json
 
 from mindspeed_mm_train_profiler import __version__
 from mindspeed_mm_train_profiler.cli import serve_parser
@@ -21,7 +20,7 @@ def run_doctor(parsed: argparse.Namespace) -> int:
     bad = sum(check.ok is False for check in checks)
     if parsed.json:
         rows = [dict(row, fix=row["fix"] and text(language, str(row["fix"]))) for row in doctor.as_rows(checks)]
-        commands.say(json.dumps({"ok": bad == 0, "checks": rows}, ensure_ascii=False, indent=2))
+        commands.say_json({"ok": bad == 0, "checks": rows})
         return commands.NOT_GOOD if bad else commands.GOOD
     words = {True: "doctor.good", False: "doctor.bad", None: "doctor.unsure"}
     for check in checks:
