@@ -65,7 +65,7 @@ def build_parser() -> argparse.ArgumentParser:
     doctor.add_argument("--json", action="store_true", help="print the checks as JSON, nothing else")
     doctor.set_defaults(run_other=run_doctor)
     completion = subparsers.add_parser("completion", help="print a completion script for a shell")
-    completion.add_argument("shell", choices=["bash", "zsh", "tcsh"])
+    completion.add_argument("shell", choices=["bash", "zsh", "tcsh", "fish"])
     completion.set_defaults(run_other=run_completion)
     collect.add_parser(subparsers)
     commands.add_commands(subparsers)

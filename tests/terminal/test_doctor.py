@@ -62,7 +62,7 @@ def test_a_state_folder_that_cannot_be_made(
     assert "MINDSPEED_MM_TRAIN_PROFILER_STATE" in printed and "有误" in printed
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh", "fish"])
 def test_completion_knows_the_commands(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["completion", shell]) == 0
     script = capsys.readouterr().out
