@@ -113,7 +113,7 @@ def test_sessions_and_ranks_are_counted_apart(tmp_path: Path, sessions: ModuleTy
     sessions.write_session(tmp_path / "a")
     sessions.write_session(tmp_path / "b")
     text = verify_output(path=str(tmp_path)).render("en")
-    assert "1 of 1 ranks" in text and "2 sessions" in text and "[rank_duplicate]" in text and "None" not in text
+    assert "1 of 1 rank " in text and "2 sessions" in text and "[rank_duplicate]" in text and "None" not in text
 
 
 def test_complaints_in_the_training_log_are_told(tmp_path: Path) -> None:
