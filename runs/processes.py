@@ -1,4 +1,4 @@
-"""Which processes belong to a run: by group, by ancestry, and by the variable that the run's environment carries."""
+"""Which processes belong to a run: by ancestry, and by the variable that the run's environment carries."""
 
 from pathlib import Path
 from typing import Any
@@ -40,8 +40,8 @@ def _marked(pid: int, mark: str) -> bool:
 
 
 def members(folder: RunFolder) -> list[psutil.Process]:
-    """Every living process of a run, and nothing else: the script (pid and start time), its descendants, its group, and
-    detached children that carry the run's id. Never this process, never the supervisor."""
+    """Every living process of a run, and nothing else: the script (pid and start time), its descendants, what it left to
+    its supervisor, and detached children that carry the run's id. Never this process, never the supervisor."""
     script = folder.read("script")
     supervisor = folder.read("supervisor") or {}
     mark = folder.mark
@@ -52,14 +52,14 @@ def members(folder: RunFolder) -> list[psutil.Process]:
         if process.pid not in own:
             found[process.pid] = process
 
-    if script and alive(script):
-        try:
-            root = psutil.Process(int(script["pid"]))
-            add(root)
-            for child in root.children(recursive=True):
-                add(child)
-        except psutil.Error:
-            pass
+    for record, itself in ((script, True), (supervisor, False)):
+        if record and alive(record):
+            try:
+                root = psutil.Process(int(record["pid"]))
+                for process in ([root] if itself else []) + root.children(recursive=True):
+                    add(process)
+            except psutil.Error:
+                continue
     for process in psutil.process_iter():
         if process.pid in own or process.pid in found:
             continue

@@ -6,6 +6,7 @@ Forks twice and tells its own pid; starts the script with stdin closed and outpu
 grows; writes each record atomically and flushed. It changes nothing of the user's.
 """
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -32,6 +33,24 @@ def _daemonize() -> None:
         os._exit(0)
     for name in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
         signal.signal(name, signal.SIG_IGN)
+
+
+PR_SET_CHILD_SUBREAPER = 36
+"""linux/prctl.h"""
+
+
+def _adopt_orphans() -> None:
+    """What the script leaves behind falls to this process and not to init: it stays the run's by ancestry, even with an
+    environment that does not carry the run's id (``env -i``)."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _reap_orphans(script: int) -> None:
+    """Adopted children that have ended; the script's own end is its waiter's."""
+    with suppress(OSError):
+        while (ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)) and ended.si_pid != script:
+            os.waitpid(ended.si_pid, os.WNOHANG)
 
 
 class Supervisor:
@@ -82,6 +101,7 @@ class Supervisor:
         while True:
             with suppress(Exception):  # reading the log must never lose the run
                 self.look()
+            _reap_orphans(process.pid)
             try:
                 return process.wait(timeout=TICK_S)
             except subprocess.TimeoutExpired:
@@ -102,6 +122,7 @@ class Supervisor:
                 break
             with suppress(Exception):
                 self.look()
+            _reap_orphans(-1)
             time.sleep(TICK_S)
 
     def note_facts(self, moment: str) -> None:
@@ -168,6 +189,7 @@ def main(argv: list[str] | None = None) -> int:
     words = sys.argv[1:] if argv is None else argv
     folder = RunFolder(Path(words[0]))
     _daemonize()
+    _adopt_orphans()
     os.umask(0o022)  # the training's own files; our records have their modes given
     folder.write("supervisor", identity(os.getpid()))
     supervisor = Supervisor(folder)

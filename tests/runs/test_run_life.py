@@ -66,6 +66,25 @@ def no_process_left(own_state: Path) -> Any:
         assert processes.members(run) == []
 
 
+def test_what_a_script_leaves_with_an_empty_environment_is_still_the_runs(tmp_path: Path) -> None:
+    told = tmp_path / "pid"
+    detach = f"env -i setsid sh -c 'echo $$ > {told}; sleep 60' < /dev/null > /dev/null 2>&1 &"
+    run = begin(tmp_path, f"(\n{detach}\n)\nenv -i sh -c 'sleep 0.1 &'\nsleep 60\n")
+    wait(run, lambda facts: told.exists() and bool(told.read_text(encoding="utf-8").strip()))
+    left = psutil.Process(int(told.read_text(encoding="utf-8")))
+    supervisor = (run.read("supervisor") or {})["pid"]
+    deadline = time.monotonic() + 10
+    while left.ppid() != supervisor:
+        assert time.monotonic() < deadline, "an orphan falls to the supervisor"
+        time.sleep(0.02)
+    assert left in processes.members(run)
+    while any(child.status() == psutil.STATUS_ZOMBIE for child in psutil.Process(supervisor).children()):
+        assert time.monotonic() < deadline, "orphans that ended are reaped"
+        time.sleep(0.02)
+    stop.stop(run, 0.5)
+    assert not left.is_running() or left.status() == psutil.STATUS_ZOMBIE
+
+
 def test_a_good_run(tmp_path: Path) -> None:
     """SK-29."""
     began = time.monotonic()
