@@ -40,8 +40,8 @@ def _marked(pid: int, mark: str) -> bool:
 
 
 def members(folder: RunFolder) -> list[psutil.Process]:
-    """Every living process of a run, and nothing else: the script (pid and start time), its descendants, what it left to
-    its supervisor, and detached children that carry the run's id. Never this process, never the supervisor."""
+    """Every living process of a run, and nothing else: the script (pid and start time), its descendants, what it left
+    to its supervisor, and detached children that carry the run's id. Never this process, never the supervisor."""
     script = folder.read("script")
     supervisor = folder.read("supervisor") or {}
     mark = folder.mark

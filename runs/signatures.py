@@ -39,6 +39,7 @@ SIGNATURES: tuple[Signature, ...] = (
     _row("cpu_data_missing", r"ProfilerActivity\.CPU is set in activities, but FWK Profiling data does not exist", 1, "torch_npu _profiler_config.py", "ProfilerActivity.CPU"),
     _row("window_cut", r"Incorrect schedule: Stop profiler while current state is (RECORD|WARMUP)|Stop profiler while current state is RECORD_AND_SAVE", 1, "torch_npu _profiler_action_controller.py", "Stop profiler while"),
     _row("window_corrected", r"Invalid parameter (active|skip_first|warmup|repeat|wait), reset it", 1, "torch_npu scheduler.py", "Invalid parameter"),
+    _row("profiler_call_failed", r"\[ERROR\].*: Call \w+ failed\. Exception: |Create Prof Config failed|Profiling (?:start|warmup) failed|aclprof\w+ ?(?:\(\))? ?fail|is not a directory or is not writable|ERR04\d{3} PROF", 2, "torch_npu prof_common_func/_utils.py, csrc/profiler", "failed. Exception: ", "Prof Config", "Profiling ", "aclprof", "not writable", "ERR04"),
     _row("daemon_parse", r"cannot be parsed during the daemon process", 1, "torch_npu profiler", "daemon process"),
     _row("dynamic_unsupported", r"profile_type only supports static", 1, "MindSpeed-MM fsdp/tools/profiler.py", "profile_type only supports"),
     _row("profiler_value_invalid", r"profiler_level only supports|aic_metrics_type only supports|profile_type only supports static and dynamic", 1, "MindSpeed-MM tools/profiler.py", "only supports"),
@@ -94,6 +95,10 @@ RANKED = re.compile(r"\[?(?:rank|Rank|default|RankID:)\s?:?(\d{1,5})\]?")
 
 
 QUIET = re.compile(r"^(?!.{0,80}?\b(?:ERROR|CRITICAL|FATAL|Error)\b).{0,80}?(?:\b(?:INFO|DEBUG)\b|\[(?:info|debug)\])")
+SETTING = re.compile(
+    r"^[^:=]{0,120}?(?<![a-z]Error)(?<![a-z]Exception)\s*(?:\.{2,}|[:=])\s*(?:False|True|None|0|0\.0|\[\]|'')\s*$"
+)
+"""``save_checkpoint_on_error ........ False``, ``aicore error count: 0``: a setting, or a count of nothing."""
 ABOUT_PROFILE = ("profil", "parse_", "msprof", "npu_data", "cpu_data", "window_", "dynamic_", "daemon_parse")
 """Signatures that concern the profile: worth telling of a run that did well, and from lines of any level."""
 
@@ -104,7 +109,7 @@ NAMELESS = "value_error"
 
 def match(line: str) -> Iterator[Signature]:
     """Signatures that a line shows. A line that says of itself that it is information names no cause of a failure."""
-    quiet = QUIET.match(line) is not None
+    quiet = QUIET.match(line) is not None or SETTING.match(line) is not None
     found = False
     for signature in SIGNATURES:
         if (quiet and not signature.code.startswith(ABOUT_PROFILE)) or (found and signature.code == NAMELESS):

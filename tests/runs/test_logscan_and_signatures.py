@@ -38,6 +38,7 @@ VARIANTS = {
 SAMPLES = {
     "profiler_env_disabled": "[WARNING] profiler.py: Environment variable 'PROFILING_MODE' is set. torch_npu profiler api is not effective.",
     "msprof_missing": "Export CANN Profiling data failed! 'msprof' command not found!Please re-source the CANN package",
+    "profiler_call_failed": "2026-01-02 03:04:05 [ERROR] [77] profiler.py: Call start failed. Exception: [Errno 13] denied: './out'",
     "parse_failed": "[ERROR] [1] profiler.py: Task [SomeParser] run failed.",
     "npu_data_missing": "[ERROR] ProfilerActivity.NPU is set in activities, but CANN Profiling data does not exist.",
     "cpu_data_missing": "[ERROR] ProfilerActivity.CPU is set in activities, but FWK Profiling data does not exist.",
@@ -212,6 +213,11 @@ ALSO = {
         "2026-01-01 10:00:00,123 ERROR => ValueError: x",
         "PIL.UnidentifiedImageError: cannot identify image file '/data/x.jpg'",
     ],
+    "profiler_call_failed": [
+        "[ERROR] 2026-01-02-03:04:05 (PID:77) [profiler_mgr.cpp:119] Profiling start failed.",
+        "aclprofInit failed, error code: 100000",
+        "ERR04001 PROF invalid parameter",
+    ],
     "child_failed": ["subprocess.CalledProcessError: Command '['python']' returned non-zero exit status 1."],
 }
 HARMLESS = [
@@ -234,6 +240,9 @@ HARMLESS = [
     "connect_timeout=120, socket timeout: 300",
     "HCCL notify wait time: 10, timeout: 1836",
     "raise_on_MemoryError=False",
+    "  save_checkpoint_on_Error ....................... False",
+    "save_checkpoint_on_Error: False",
+    "aicore error count: 0",
     "  recv_timeout_error_handling .................... False",
     "  check_for_nan_in_loss_and_grad ................. True",
     "number of nan iterations:   0 | no ValueError: fine",

@@ -22,8 +22,8 @@ ROOMS = (
     "terminal",
     "tools",
 )
-# what people answer, in both languages: data to understand answers by, never shown
-UNDERSTANDING = {"skill/answers.py", "skill/numbers.py", "skill/words.py", "terminal/ask.py"}
+# what people answer and how logs name a secret, in both languages: data to understand by, never shown
+UNDERSTANDING = {"runs/redact.py", "skill/answers.py", "skill/numbers.py", "skill/words.py", "terminal/ask.py"}
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 REGULAR_EXPRESSION = re.compile(r"\\[sdwSDW.]")
 # four words and a full stop, or a question

@@ -1,6 +1,8 @@
 """Causes and fixes of failure signatures."""
 
 TEXTS: dict[str, str] = {
+    "diagnosis.profiler_call_failed.cause": "A call of torch_npu's profiler failed; torch_npu goes on without it, so the profile is missing or cut.",
+    "diagnosis.profiler_call_failed.fix": "Read the quoted exception: most often save_path cannot be written, another collector is active, or CANN and torch_npu do not fit each other. Mend it and collect again.",
     "diagnosis.profiler_env_disabled.cause": "An environment variable disables the profiler; nothing was collected.",
     "diagnosis.profiler_env_disabled.fix": "Unset PROFILING_MODE and PROFILER_SAMPLECONFIG in script and environment.",
     "diagnosis.msprof_missing.cause": "msprof is not on the training's PATH: the raw data was not parsed.",

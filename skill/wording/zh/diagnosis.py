@@ -1,6 +1,8 @@
 """失败特征的原因与处理办法。"""
 
 TEXTS: dict[str, str] = {
+    "diagnosis.profiler_call_failed.cause": "torch_npu 的 profiler 调用失败；训练会继续，但采集数据缺失或不完整。",
+    "diagnosis.profiler_call_failed.fix": "请查看引用的异常：多为 save_path 不可写、另有采集工具在运行，或 CANN 与 torch_npu 版本不配套。修复后重新采集。",
     "diagnosis.profiler_env_disabled.cause": "环境变量使 profiler 失效；没有采集任何数据。",
     "diagnosis.profiler_env_disabled.fix": "请在脚本与环境中取消 PROFILING_MODE 与 PROFILER_SAMPLECONFIG。",
     "diagnosis.msprof_missing.cause": "训练环境的 PATH 中没有 msprof：原始数据未被解析。",
