@@ -74,9 +74,17 @@ def _serve_http(given: argparse.Namespace) -> int:
     return 0
 
 
+def _translated(parser: argparse.ArgumentParser, words: list[str]) -> argparse.ArgumentParser:
+    if {"-h", "--help"}.isdisjoint(words):  # a start that serves loads no words
+        return parser
+    from mindspeed_mm_train_profiler.skill.helping import translate
+
+    return translate(parser, words)
+
+
 def serve(argv: list[str]) -> int:
     """Serve until the client closes its end (stdio) or until interrupted (http)."""
-    given = serve_parser().parse_args(argv)
+    given = _translated(serve_parser(), argv).parse_args(argv)
     if not 0 <= given.port <= 65535:
         serve_parser().error("--port: 0 to 65535")
     if wrong := settings.current().wrong:

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Iterator
 
 from mindspeed_mm_train_profiler.reference.tables import table
-from mindspeed_mm_train_profiler.skill.wording import Language, text
+from mindspeed_mm_train_profiler.skill.wording import Language, described, text
 
 
 def subcommands(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser, str]]:
@@ -25,13 +25,13 @@ def _value(action: argparse.Action) -> str:
     return metavar + (" ..." if isinstance(action, argparse._AppendAction) else "")
 
 
-def _rows(parser: argparse.ArgumentParser) -> list[list[str]]:
+def _rows(language: Language, parser: argparse.ArgumentParser) -> list[list[str]]:
     rows = []
     for action in parser._actions:
         if isinstance(action, argparse._HelpAction | argparse._SubParsersAction):
             continue
         names = ", ".join(action.option_strings) or action.dest
-        rows.append([f"`{names}`", _value(action), (action.help or "").replace("%%", "%")])
+        rows.append([f"`{names}`", _value(action), described(language, action.help or "").replace("%%", "%")])
     return rows
 
 
@@ -44,9 +44,9 @@ def render(language: Language) -> str:
     parser = build_parser()
     found = list(subcommands(parser))
     lines = table([text(language, "reference.command"), text(language, "reference.meaning")],
-                  [[f"`{name}`", short] for name, _, short in found])  # fmt: skip
+                  [[f"`{name}`", described(language, short)] for name, _, short in found])  # fmt: skip
     for name, sub, short in found:
-        options = _rows(serve_parser() if name == "serve" else sub)
-        lines += ["", f"## {PROGRAM} {name}", "", (sub.description or short).replace("%%", "%"), ""]
+        options = _rows(language, serve_parser() if name == "serve" else sub)
+        lines += ["", f"## {PROGRAM} {name}", "", described(language, sub.description or short).replace("%%", "%"), ""]
         lines += table(head, options) if options else []
     return "\n".join(lines).rstrip("\n")

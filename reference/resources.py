@@ -4,7 +4,7 @@ from functools import cache
 from typing import Any
 
 from mindspeed_mm_train_profiler.reference.tables import table
-from mindspeed_mm_train_profiler.skill.wording import Language, text
+from mindspeed_mm_train_profiler.skill.wording import Language, described, text
 
 
 @cache
@@ -32,14 +32,16 @@ def render(language: Language) -> str:
     """One table of resources, one of prompts."""
     resources, prompts = listed()
     name, meaning = text(language, "reference.name"), text(language, "reference.meaning")
-    rows = [[f"`{address(item)}`", str(item.mime_type), _first(item)] for item in sorted(resources, key=address)]
+    ordered = sorted(resources, key=address)
+    rows = [[f"`{address(item)}`", str(item.mime_type), _first(language, item)] for item in ordered]
     lines = table([text(language, "reference.address"), text(language, "reference.type"), meaning], rows)
-    prompt_rows = [
-        [f"`{item.name}`", ", ".join(f"`{one.name}`" for one in item.arguments or ()), _first(item)] for item in prompts
-    ]
+    asked = []
+    for item in prompts:
+        given = ", ".join(f"`{one.name}`" for one in item.arguments or ())
+        asked.append([f"`{item.name}`", given, _first(language, item)])
     head = [name, text(language, "reference.arguments"), meaning]
-    return "\n".join([*lines, "", text(language, "reference.updates"), "", *table(head, prompt_rows)])
+    return "\n".join([*lines, "", text(language, "reference.updates"), "", *table(head, asked)])
 
 
-def _first(item: Any) -> str:
-    return str(item.description or item.title or "").strip().partition("\n")[0]
+def _first(language: Language, item: Any) -> str:
+    return described(language, str(item.description or item.title or "").strip().partition("\n")[0])

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from mindspeed_mm_train_profiler.reference.tables import models_in, table, type_word
-from mindspeed_mm_train_profiler.skill.wording import Language, text
+from mindspeed_mm_train_profiler.skill.wording import Language, described, text
 
 # the common part of every result is described once
 COMMON = ("ok", "summary", "warnings", "next_step", "error")
@@ -42,7 +42,7 @@ def _fields(language: Language, schema: Mapping[str, Any], skip: tuple[str, ...]
             row.append(
                 text(language, "reference.required") if name in required else _default(field, name, name in required)
             )
-        rows.append([*row, field.get("description", "")])
+        rows.append([*row, described(language, field.get("description", ""))])
     if not rows:
         return []
     head = [text(language, "reference.name"), text(language, "reference.type")]
@@ -68,7 +68,8 @@ def _tool(language: Language, tool: Any) -> list[str]:
         text(language, f"reference.hint.{name}.{'yes' if getattr(hints, f'{name}_hint') else 'no'}")
         for name in ("read_only", "destructive", "idempotent", "open_world")
     ]
-    lines = [f"## {tool.name}", "", f"**{tool.title}** ({', '.join(words)})", "", str(tool.description).strip(), ""]
+    lines = [f"## {tool.name}", "", f"**{described(language, tool.title)}** ({', '.join(words)})", ""]
+    lines += [described(language, str(tool.description)), ""]
     lines += [f"**{text(language, 'reference.arguments')}**", "", *_fields(language, tool.input_schema, given=True)]
     lines += _models(language, tool.input_schema, given=True)
     if tool.output_schema:

@@ -29,6 +29,7 @@ from mindspeed_mm_train_profiler.simulator.demo_options import CHAINS, demo_pars
 from mindspeed_mm_train_profiler.simulator.host import SimulatedHost, make_host
 from mindspeed_mm_train_profiler.simulator.messages import say
 from mindspeed_mm_train_profiler.simulator.sample import Checkout, make_checkout
+from mindspeed_mm_train_profiler.skill.helping import translate
 from mindspeed_mm_train_profiler.skill.wording import Language, text
 from mindspeed_mm_train_profiler.state import STATE_VARIABLE
 
@@ -247,7 +248,7 @@ async def _run(given: argparse.Namespace, folder: Path, errors: TextIO) -> bool:
 
 def main(argv: list[str]) -> int:
     """Entry point of the command; returns its exit code."""
-    given = demo_parser().parse_args(argv)
+    given = translate(demo_parser(), argv).parse_args(argv)
     language: Language = given.language
     if given.switches:
         for name, (default, what) in switches.TABLE.items():

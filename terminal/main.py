@@ -4,6 +4,7 @@ import argparse
 
 from mindspeed_mm_train_profiler import __version__
 from mindspeed_mm_train_profiler.cli import serve_parser
+from mindspeed_mm_train_profiler.skill.helping import translate
 from mindspeed_mm_train_profiler.skill.wording import text
 from mindspeed_mm_train_profiler.terminal import collect, commands
 from mindspeed_mm_train_profiler.tools.common import resolve_language
@@ -86,7 +87,7 @@ def run(words: list[str]) -> int:
         from mindspeed_mm_train_profiler.simulator.demo import main as demo
 
         return int(demo(words[1:]))
-    parser = build_parser()
+    parser = translate(build_parser(), words)
     parsed, left = parser.parse_known_args(words)
     if left:  # told with the usage of the command that it was given to
         _subparser(parser, words).error(f"unrecognized arguments: {' '.join(left)}")

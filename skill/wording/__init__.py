@@ -54,6 +54,15 @@ def _optional(language: Language, key: str, params: dict[str, object]) -> str | 
     return _formatter.vformat(template, (), params) if template is not None else None
 
 
+def described(language: Language, description: str) -> str:
+    """What a schema or an option says of itself, which code has in English; as it is where there is no translation."""
+    if language == "en":
+        return description
+    from mindspeed_mm_train_profiler.skill.wording import schema_zh
+
+    return schema_zh.chinese(description) or description
+
+
 def note_message(language: Language, note: Note) -> str:
     return text(language, f"{note.code}.message", **note.params)
 

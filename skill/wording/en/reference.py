@@ -19,6 +19,8 @@ TEXTS: dict[str, str] = {
     "recipes.where.opencode": "`opencode.json` in the project, or `~/.config/opencode/opencode.json` for all.",
     "recipes.where.trae": "Settings, MCP, Add, Configure manually; or the file for one project. The command must not contain blanks.",
     "recipes.where.cherry_studio": "Settings, MCP servers, Add, Import from JSON; then switch the server on.",
+    "help.options": "options",
+    "help.positional_arguments": "positional arguments",
     "reference.address": "address",
     "reference.updates": "`profiling://runs` and `profiling://runs/{{run_id}}` tell subscribers of changes: `subscriptions/listen` from protocol 2026-07-28 on, `resources/subscribe` before. Prompts:",
     "reference.name": "name",

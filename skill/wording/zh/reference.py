@@ -19,6 +19,8 @@ TEXTS: dict[str, str] = {
     "recipes.where.opencode": "项目内的 `opencode.json`，或对所有项目生效的 `~/.config/opencode/opencode.json`。",
     "recipes.where.trae": "设置 → MCP → 添加 → 手动添加；或使用项目级文件。command 中不能有空格。",
     "recipes.where.cherry_studio": "设置 → MCP 服务器 → 添加 → 从 JSON 导入，然后启用该服务器。",
+    "help.options": "选项",
+    "help.positional_arguments": "位置参数",
     "reference.address": "地址",
     "reference.updates": "`profiling://runs` 与 `profiling://runs/{{run_id}}` 变化时会通知订阅者：协议 2026-07-28 起用 `subscriptions/listen`，此前用 `resources/subscribe`。提示词：",
     "reference.name": "名称",
