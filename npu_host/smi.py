@@ -20,10 +20,11 @@ Status = Literal["ok", "not_found", "timeout", "driver_refuses", "error", "unrea
 BUS = re.compile(r"^(?:[0-9A-Fa-f]{4,8}:)?[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f]$|^(?:N/?A)?$|^-+$")
 """A PCI address, with a domain of any width or none; what is printed where a SoC or a virtual card has none."""
 CONTROL = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
+PROCESS_HEAD = re.compile(r"\bprocess[ _-]?id\b|\bpid\b", re.I)
 PAIR = re.compile(r"(\d+)\s*/\s*(\d+)")
 REFUSALS = re.compile(
     r"-80(0[2-689]|1[0-2]|20)\b|dcmi (module|model) initialize failed|DrvMng\w+ failed|drv\w* (init|open)\w* failed"
-    r"|\bdrv[A-Z]\w+ failed",
+    r"|\bdrv[A-Z]\w+ failed|\blib(?:drv|dcmi|ascend_hal|mmpa|c_sec)\w*\.so\S*: cannot open shared object",
     re.I,
 )
 
@@ -98,7 +99,7 @@ def parse(text: str) -> SmiReport:
         joined = " ".join(cells)
         if report.version is None and (found := re.search(r"npu-smi\s+(\S+)", joined)):
             report.version = found[1]
-        elif "Process id" in joined or "Process ID" in joined:
+        elif PROCESS_HEAD.search(joined):
             table, report.processes_known = "process", True
         elif re.match(r"NPU\s+Name", cells[0]):
             table = "npu"

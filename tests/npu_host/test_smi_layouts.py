@@ -90,6 +90,11 @@ def test_a_card_without_hbm() -> None:
     [
         ("DrvMngGetConsoleLogLevel failed. (ret=4)\ndcmi module initialize failed. ret is -8005\n", "driver_refuses"),
         ("dcmi model initialized failed, because the device is used. ret is -8020", "driver_refuses"),
+        (
+            "npu-smi: error while loading shared libraries: libdrvdsmi_host.so: cannot open shared object file: "
+            "No such file or directory",
+            "driver_refuses",
+        ),
         ("bash: npu-smi: command not found", "unreadable"),
         ("", "unreadable"),
         ("| NPU   Name | Health |\n| Chip  | Bus-Id |\n", "unreadable"),

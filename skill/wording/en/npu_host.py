@@ -15,7 +15,7 @@ TEXTS: dict[str, str] = {
     "cann_not_found.message": "No CANN set_env.sh was found: neither one the script names nor at the usual places.",
     "cann_not_found.hint": "Install CANN, or source it in the script.",
     "driver_refuses.message": "The NPU driver refuses this user or is not in order: {detail}",
-    "driver_refuses.hint": "Three causes are known: the user is not in group HwHiAiUser (ls -l /dev/davinci*), the driver was upgraded without a reboot, or the kernel changed and the driver was not rebuilt. This does not mean that there is no NPU.",
+    "driver_refuses.hint": "Four causes are known: the user is not in group HwHiAiUser (ls -l /dev/davinci*), the driver was upgraded without a reboot, the kernel changed and the driver was not rebuilt, or a container lacks the driver's libraries (/usr/local/Ascend/driver). This does not mean that there is no NPU.",
     "npu_smi_hangs.message": "npu-smi does not answer: {detail}",
     "npu_smi_hangs.hint": "A device may hang; look at dmesg and the driver's logs.",
     "npu_smi_absent.message": "npu-smi is not on PATH; what runs on the NPUs is not known.",

@@ -15,7 +15,7 @@ TEXTS: dict[str, str] = {
     "cann_not_found.message": "未找到 CANN 的 set_env.sh：脚本中写明的与常见位置都没有。",
     "cann_not_found.hint": "请安装 CANN，或在脚本中 source。",
     "driver_refuses.message": "NPU 驱动拒绝访问或状态异常：{detail}",
-    "driver_refuses.hint": "已知三种原因：用户不在 HwHiAiUser 组（ls -l /dev/davinci*）；驱动升级后未重启；内核更换后驱动未重新编译。这并不表示没有 NPU。",
+    "driver_refuses.hint": "已知四种原因：用户不在 HwHiAiUser 组（ls -l /dev/davinci*）；驱动升级后未重启；内核更换后驱动未重新编译；容器中没有驱动的库（/usr/local/Ascend/driver）。这并不表示没有 NPU。",
     "npu_smi_hangs.message": "npu-smi 没有响应：{detail}",
     "npu_smi_hangs.hint": "设备可能已挂起；请查看 dmesg 与驱动日志。",
     "npu_smi_absent.message": "PATH 中没有 npu-smi；无法得知 NPU 上的运行情况。",
