@@ -32,12 +32,15 @@ class Joined:
 
 
 def together(nodes: Iterable[Any]) -> list[Any]:
-    """The named nodes, neighbours without a byte between them joined; redirections and arrays stand alone."""
+    """The named nodes, neighbours without a byte between them joined; redirections and arrays stand alone.
+
+    A comment between the lines of an array is none of its words.
+    """
     groups: list[list[Any]] = []
     for node in nodes:
-        if not node.is_named:
-            continue
         before = groups[-1][-1] if groups else None
+        if not node.is_named or (node.type == "comment" and (before is None or before.end_byte < node.start_byte)):
+            continue
         if (
             before is not None
             and before.end_byte == node.start_byte

@@ -23,6 +23,9 @@ SHAPES = {
     f'--master_addr "${{MASTER_ADDR:-localhost}}" --master_port 6000 {REST}\n',
     "one string": 'NNODES=1\nARGS="--nproc_per_node 2 --nnodes $NNODES --node_rank 0 --master_addr x --master_port 1"\n'
     f"torchrun $ARGS {REST}\n",
+    "array with comments": "ARGS=(  # of the launcher\n  --nproc_per_node 2\n  --nnodes 1  # all of them\n  # --node_rank 7\n"
+    "  --node_rank 0 # 从节点为1\n  --master_addr x\n  --master_port 1\n)\n"
+    f'torchrun "${{ARGS[@]}}" {REST}\n',
     "module": f"python -m torch.distributed.run --nproc_per_node 2 --nnodes 1 {REST}\n",
 }
 
