@@ -1,6 +1,7 @@
 """The parse tree of a shell file: bytes in, tree-sitter tree with byte positions out."""
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -45,6 +46,19 @@ def assigned_values(text: bytes, name: "re.Pattern[bytes]") -> list[tuple[int, i
             variable, value = node.child_by_field_name("name"), node.child_by_field_name("value")
             if variable is not None and value is not None and name.fullmatch(variable.text) and value.type != "array":
                 found.append((value.start_byte, value.end_byte))
+    return sorted(found)
+
+
+def commands_named(text: bytes, names: Collection[bytes]) -> list[tuple[int, int]]:
+    """(start, end) of commands one of whose first words is such a name, with what they are fed (a here-document)."""
+    found: list[tuple[int, int]] = []
+    stack = [parse_tree(text).root_node]
+    while stack:
+        node = stack.pop()
+        stack += node.children
+        if node.type == "command" and any(word.rpartition(b"/")[2] in names for word in node.text.split()[:4]):
+            whole = node.parent if node.parent is not None and node.parent.type == "redirected_statement" else node
+            found.append((node.start_byte, whole.end_byte))
     return sorted(found)
 
 
@@ -117,7 +131,13 @@ def read_script(path: Path) -> bytes:
     return data
 
 
+PLACEHOLDER = re.compile(rb"<[^<>\n;|&()\"'$`]+>")
 PLACEHOLDER_VALUE = re.compile(rb"(?m)^([ \t]*(?:export[ \t]+)?[A-Za-z_]\w*=)<([^<>\n;|&()\"'$`]+)>(?=[ \t]*(?:#.*)?$)")
+
+
+def filled(placeholder: bytes) -> bytes:
+    """The value that ``<your address>`` is read as; as long as it."""
+    return re.sub(rb"[^\w.]", b"_", placeholder)
 
 
 def _fill_placeholders(path: Path, text: bytes, notes: list[Note]) -> bytes:
@@ -126,7 +146,7 @@ def _fill_placeholders(path: Path, text: bytes, notes: list[Note]) -> bytes:
     def fill(found: "re.Match[bytes]") -> bytes:
         line = text.count(b"\n", 0, found.start()) + 1
         notes.append(Note("placeholder_breaks_bash", {"path": path, "line": line, "text": f"<{decode(found[2])}>"}))
-        return found[1] + b"_" + re.sub(rb"[^\w.]", b"_", found[2]) + b"_"
+        return found[1] + filled(b"<" + found[2] + b">")
 
     return PLACEHOLDER_VALUE.sub(fill, text)
 

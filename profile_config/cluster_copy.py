@@ -8,7 +8,7 @@ What the script derives from them (WORLD_SIZE, a batch size) follows by itself, 
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from mindspeed_mm_train_profiler.errors import CodedError
 from mindspeed_mm_train_profiler.launch_script import syntax
@@ -26,6 +26,11 @@ VARIABLES: tuple[tuple[str, str], ...] = (
 LAUNCHERS = frozenset({"torchrun", "python -m torch.distributed.run", "python -m torch.distributed.launch"})
 CONFLICTS = ("standalone", "rdzv_backend", "rdzv_endpoint")
 """With these the launcher takes no notice of the four options."""
+CONFLICTING_VARIABLES = tuple(f"PET_{name.upper()}" for name in CONFLICTS)
+"""The same, from the environment (torchrun's own names for its options)."""
+STARTERS = frozenset(b"srun sbatch salloc mpirun mpiexec ssh pdsh dsh clush pssh parallel-ssh".split())
+"""Programs that start others elsewhere: every node of the allocation would do it again."""
+STARTED = re.compile(rb"torchrun|torch\.distributed|python|\$\{?0\b|\.sh\b")
 HOSTFILE = re.compile(rb"(?i)(?:\w*_)?hosts?_?file")
 """Names that scripts give the path of their hostfile (examples of 2.0.0 to 26.1.0: HOSTFILE)."""
 HOSTFILE_VARIABLE = "MM_PROFILER_HOSTFILE"
@@ -38,21 +43,40 @@ SAMPLE: Mapping[str, str] = {
 """An allocation that no script has: what the proof reads the copy with."""
 
 
-def editable(call: LauncherCall) -> CodedError | None:
-    """Why this call cannot be led by an allocation; None where it can."""
+def editable(plan: LaunchPlan) -> CodedError | None:
+    """Why this launch cannot be led by an allocation; None where it can."""
+    call = plan.call
+    if call is None:
+        return None
     if call.launcher not in LAUNCHERS or call.quoted or call.entry is None or call.entry.span is None:
-        return CodedError("cluster_launcher_not_supported", found=call.launcher, expected=", ".join(sorted(LAUNCHERS)))
-    if clash := [name for name in CONFLICTS if name in call.options]:
-        return CodedError(
-            "cluster_launcher_not_supported", found=f"--{clash[0]}", expected="--nnodes, --node_rank, ..."
-        )
+        found = f"{call.launcher}, quoted" if call.quoted else call.launcher
+        return CodedError("cluster_launcher_not_supported", found=found, expected=", ".join(sorted(LAUNCHERS)))
+    clash = [f"--{name}" for name in CONFLICTS if name in call.options]
+    clash += [name for name in CONFLICTING_VARIABLES if name in call.env]
+    if clash:
+        return CodedError("cluster_launcher_not_supported", found=clash[0], expected="--nnodes, --node_rank, ...")
+    if (several := _starts_all(plan)) is not None:
+        return CodedError("cluster_launcher_not_supported", found=several, expected="one launch a node")
     return None
 
 
-def edits(sources: Sources, call: LauncherCall) -> list[Located]:
-    """The edits of one copy. Error: ``cluster_not_editable`` for a value that stands nowhere it could be changed."""
-    if (error := editable(call)) is not None:
-        raise error
+def _starts_all(plan: LaunchPlan) -> str | None:
+    """What shows that one run of the script starts more nodes than its own."""
+    for file in plan.files:
+        for start, end in syntax.commands_named(file.data, STARTERS):
+            if STARTED.search(file.data, start, end):
+                line = file.data.count(b"\n", 0, start) + 1
+                return f"{file.path.name}:{line}: {syntax.decode(file.data[start:end].splitlines()[0])[:100]}"
+    ranks = {word.text for call in plan.calls if (word := call.options.get("node_rank")) is not None}
+    return f"--node_rank {', '.join(sorted(ranks))}" if len(ranks) > 1 else None
+
+
+def edits(sources: Sources, call: LauncherCall, at_use: Collection[str] = ()) -> list[Located]:
+    """The edits of one copy of an ``editable`` launch. ``at_use``: options whose variables are set again, or mean
+    something else as well: their values are changed in the call alone.
+
+    Error: ``cluster_not_editable`` for a value that stands nowhere it could be changed.
+    """
     found: list[Located] = []
     added = []
     for option, variable in VARIABLES:
@@ -60,7 +84,8 @@ def edits(sources: Sources, call: LauncherCall) -> list[Located]:
         if word is None:
             added.append(f"${{{variable}:+--{option}=${variable}}}")
             continue
-        located = _definition(sources, word, variable) or _place(sources, word, variable)
+        located = None if option in at_use else _definition(sources, word, variable)
+        located = located or _place(sources, word, variable)
         if located is None:
             raise CodedError("cluster_not_editable", found=f"--{option} {word.text}")
         if located not in found:
@@ -88,6 +113,8 @@ def _wrapped(raw: bytes, variable: str) -> bytes | None:
     """``raw`` as the default of the variable, in its own quotes; None for what cannot stand there."""
     if (command := _command(raw)) is not None:
         return command[0] + b"${" + variable.encode() + b"-" + command[1] + b"}" + command[0]
+    if syntax.PLACEHOLDER.fullmatch(raw):  # a redirection to bash, which would not read the copy at all
+        return b"${" + variable.encode() + b"-" + syntax.filled(raw) + b"}"
     mark = raw[:1] if raw[:1] in (b'"', b"'") and raw[-1:] == raw[:1] and len(raw) > 1 else b""
     inner = raw[1:-1] if mark else raw
     if any(char in inner for char in (b'"', b"'", b"`", b"\n", b"(", b" ", b"<", b">")):
@@ -137,15 +164,18 @@ def _place(sources: Sources, word: Word, variable: str) -> Located | None:
 
 
 def problems(before: LaunchPlan, by_hand: LaunchPlan, allocated: LaunchPlan) -> list[tuple[str, str]]:
-    """What the copy would do otherwise: by hand as the original, in an allocation as that says."""
+    """What the copy would do otherwise: by hand as the original, in an allocation as that says.
+
+    Kinds: ``cluster:<option>``, the option whose value does not follow.
+    """
     found: list[tuple[str, str]] = []
     if by_hand.call is None or allocated.call is None or before.call is None:
         return [("cluster", "no launcher")]
     for option, variable in VARIABLES:
         word = allocated.call.options.get(option)
         if word is None or not word.known or word.text != SAMPLE[variable]:
-            found.append(("cluster", f"--{option} {word.text if word else None} != {SAMPLE[variable]}"))
+            found.append((f"cluster:{option}", f"--{option} {word.text if word else None} != {SAMPLE[variable]}"))
     nproc = before.nproc_per_node
     if nproc and allocated.world_size != nproc * int(SAMPLE["MM_PROFILER_NNODES"]):
-        found.append(("cluster", f"world size {allocated.world_size}"))
+        found.append(("cluster:nnodes", f"world size {allocated.world_size}"))
     return found

@@ -69,7 +69,7 @@ def prepare(plan: LaunchPlan, options: ProfileOptions, *, nodes: int | None = No
         plan = _allocated(plan, nodes)
     elif (plan.nnodes or 1) > 1 and "multi_node" in options.acknowledge and plan.call is not None:
         # started by hand on every node: each gets its own rank through a variable, where the copy can take one
-        nodes = plan.nnodes if cluster_copy.editable(plan.call) is None else None
+        nodes = plan.nnodes if cluster_copy.editable(plan) is None else None
     checks.check_plan(plan, options, notes, nodes=nodes)
     checks.check_options(plan, options)
     checks.check_overrides(plan)
@@ -115,7 +115,7 @@ def _allocated(plan: LaunchPlan, nodes: int) -> LaunchPlan:
     """The plan as the allocation will make it. Errors: ``cluster_launcher_not_supported``, ``nodes_not_positive``."""
     if nodes < 1:
         raise CodedError("nodes_not_positive", found=nodes, expected=">= 1")
-    if plan.call is not None and (error := cluster_copy.editable(plan.call)) is not None:
+    if (error := cluster_copy.editable(plan)) is not None:
         raise error
     world = plan.nproc_per_node * nodes if plan.nproc_per_node else None
     return replace(plan, nnodes=nodes, world_size=world)

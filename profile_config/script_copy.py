@@ -63,6 +63,8 @@ class ScriptCopy:
         self.request = Request(paths)
         self.targets: list[Target] = []
         self.fixed: list[tuple[Path, Edit]] = []
+        self.at_use: set[str] = set()
+        """Node settings whose definition did not do: changed where they are used."""
         self.notes: list[Note] = []
         self._targets(paths)
         self._fixed()
@@ -102,8 +104,6 @@ class ScriptCopy:
             if added is None:
                 raise CodedError("train_iters_not_editable", found=self.plan.script)
             self.fixed.append(added)
-        if self.proposal.nodes is not None:
-            self.fixed += cluster_copy.edits(self.sources, self.call)
         for change in self.proposal.neutralise:
             self.fixed.append(shell_edit.neutralise(self.sources, change.span))
         self._followers()
@@ -130,7 +130,8 @@ class ScriptCopy:
 
     def _edits(self) -> dict[Path, list[Edit]]:
         edits: dict[Path, list[Edit]] = {}
-        for path, edit in self.fixed:
+        nodes = self.proposal.nodes is not None
+        for path, edit in [*self.fixed, *(cluster_copy.edits(self.sources, self.call, self.at_use) if nodes else ())]:
             edits.setdefault(path, []).append(edit)
         for target in self.targets:
             found = list(shell_edit.candidates(self.sources, target.word, target.value))
@@ -159,6 +160,10 @@ class ScriptCopy:
 
     def _advance(self, kind: str) -> bool:
         """Try the next way of writing what did not hold."""
+        if kind.startswith("cluster:"):
+            option, tried = kind.partition(":")[2], len(self.at_use)
+            self.at_use.add(option)
+            return len(self.at_use) > tried
         order = [t for t in self.targets if t.kind == kind]
         if not order:  # another argument changed along: a shared variable
             order = [t for t in self.targets if t.kind != "follow"]

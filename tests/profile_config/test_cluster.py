@@ -112,11 +112,49 @@ def test_what_a_hostfile_tells_comes_from_the_allocation(checkout: Checkout, tmp
         f"torchrun --standalone --nproc_per_node 2 {REST}\n",
         f"torchrun --nproc_per_node 2 --rdzv_backend c10d --rdzv_endpoint x:1 {REST}\n",
         f"bash -c 'torchrun --nproc_per_node 2 {REST}'\n",
+        f"export PET_RDZV_BACKEND=c10d\ntorchrun --nproc_per_node 2 {REST}\n",
+        # each node of the allocation would start all nodes
+        f"srun -N 2 torchrun --nproc_per_node 2 {REST}\n",
+        f"ssh n2 'torchrun --nproc_per_node 2 --node_rank 1 {REST}' &\ntorchrun --nproc_per_node 2 --node_rank 0 {REST}\n",
+        f"for h in n2 n3; do nohup ssh $h <<END &\nbash run.sh 1\nEND\ndone\ntorchrun --nproc_per_node 2 {REST}\n",
+        f"for i in 0 1; do torchrun --nproc_per_node 2 --node_rank $i {REST} & done; wait\n",
     ],
 )
 def test_what_cannot_be_led_is_refused(checkout: Checkout, text: str) -> None:
     with pytest.raises(CodedError, match="cluster_launcher_not_supported"):
         built(checkout, text)
+
+
+SET_AGAIN = {
+    "address by rank": "NNODES=2\nNODE_RANK=${NODE_RANK:-0}\nif [ $NODE_RANK -eq 0 ]; then MASTER_ADDR=localhost; "
+    "else MASTER_ADDR=10.0.0.1; fi\n",
+    "address of rank 0": 'NNODES=2\nNODE_RANK=0\nif [ "$NODE_RANK" = "0" ]; then MASTER_ADDR=$(echo a); fi\n',
+    "one number for two things": "NNODES=2\nNODE_RANK=0\nMASTER_ADDR=x\n",
+}
+
+
+@pytest.mark.parametrize("shape", SET_AGAIN)
+def test_where_a_definition_does_not_do_the_use_follows(checkout: Checkout, tmp_path: Path, shape: str) -> None:
+    nproc = "$NNODES" if shape.startswith("one number") else "2"
+    text = SET_AGAIN[shape] + (
+        f"torchrun --nproc_per_node {nproc} --nnodes $NNODES --node_rank $NODE_RANK --master_addr $MASTER_ADDR "
+        f"--master_port 6000 {REST}\n"
+    )
+    words = launched(built(checkout, text), tmp_path, dict(SAMPLE))
+    for option, variable in VARIABLES:
+        assert words[words.index(f"--{option}") + 1] == SAMPLE[variable]
+    assert words[words.index("--nproc_per_node") + 1] == "2"
+
+
+def test_an_address_that_nobody_filled_in_is_the_allocations(checkout: Checkout, tmp_path: Path) -> None:
+    """``MASTER_ADDR=<master_ip_address>`` (qwen3omni) is a redirection to bash: the copy must not keep it."""
+    text = f"MASTER_ADDR=<master_ip_address>\ntorchrun --nproc_per_node 2 --master_addr $MASTER_ADDR {REST}\n"
+    words = launched(built(checkout, text), tmp_path, dict(SAMPLE))
+    assert words[words.index("--master_addr") + 1] == SAMPLE["MM_PROFILER_MASTER_ADDR"]
+
+
+def test_a_command_on_another_host_that_starts_nothing_is_no_reason(checkout: Checkout) -> None:
+    built(checkout, f"ssh n2 mkdir -p logs || true\ntorchrun --nproc_per_node 2 {REST}\n")
 
 
 def test_nodes_must_be_positive(checkout: Checkout) -> None:
