@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from mindspeed_mm_train_profiler.errors import CodedError
 from mindspeed_mm_train_profiler.npu_host import cann
 from mindspeed_mm_train_profiler.runs import preflight, recorder, slurm
 from mindspeed_mm_train_profiler.runs.folder import RECORD_VARIABLE, RUN_VARIABLE, RunFolder, alive, identity
@@ -34,14 +35,28 @@ def free_port() -> int:
 
 
 def addresses() -> list[tuple[str, str]]:
-    """(name, address) of the allocation's nodes, in the order of their node ids."""
-    listed = slurm.call(["scontrol", "show", "hostnames", os.environ["SLURM_JOB_NODELIST"]]).stdout.split()
-    found = []
-    for name in listed:
-        told = slurm.call(["scontrol", "show", "node", "-o", name]).stdout
-        fields = dict(part.partition("=")[::2] for part in told.split() if "=" in part)
-        found.append((name, fields.get("NodeAddr") or name))
-    return found
+    """(name, address) of the allocation's nodes, in the order of their node ids; the name where no address is told."""
+    nodelist = os.environ["SLURM_JOB_NODELIST"]
+    listed = slurm.call(["scontrol", "show", "hostnames", nodelist]).stdout.split()
+    try:
+        told = slurm.call(["scontrol", "show", "node", "-o", nodelist]).stdout
+    except CodedError:
+        told = ""  # a busy controller is no reason to give the job up
+    known: dict[str, str] = {}
+    for line in told.splitlines():
+        fields = dict(part.partition("=")[::2] for part in line.split() if "=" in part)
+        known[fields.get("NodeName", "")] = fields.get("NodeAddr", "")
+    return [(name, known.get(name) or name) for name in listed]
+
+
+def place_of(folder: RunFolder) -> int:
+    """This node's number: where its name stands in the allocation (rank 0's address is the first one's), whatever order
+    a distribution gave srun's tasks."""
+    names = (folder.read("job") or {}).get("nodes") or []
+    name = os.environ.get("SLURMD_NODENAME")
+    if name in names:
+        return int(names.index(name))
+    return int(os.environ.get("SLURM_NODEID") or os.environ.get("SLURM_PROCID") or 0)
 
 
 def batch(folder: RunFolder) -> int:
@@ -49,6 +64,9 @@ def batch(folder: RunFolder) -> int:
     if (earlier := folder.read("job")) is not None:
         return _wait_for(folder, earlier)
     nodes = addresses()
+    if not nodes:
+        sys.stderr.write(f"scontrol names no hosts of {os.environ['SLURM_JOB_NODELIST']}\n")
+        return 1
     port = (folder.read("run") or {}).get("master_port") or free_port()
     job = {
         "job_id": os.environ.get("SLURM_JOB_ID"),
@@ -68,6 +86,9 @@ def batch(folder: RunFolder) -> int:
         "MM_PROFILER_HOSTFILE": str(hostfile),
     }
     words = ["srun", f"--ntasks={len(nodes)}", "--ntasks-per-node=1", "--kill-on-bad-exit=1", "--label"]
+    words.append("--export=ALL")  # sbatch's --export=NONE would keep the node settings from the tasks as well
+    if cpus := os.environ.get("SLURM_CPUS_PER_TASK"):
+        words.append(f"--cpus-per-task={cpus}")  # srun does not take it from the job since 22.05
     module = ["-m", "mindspeed_mm_train_profiler.runs.slurm_job", "node", str(folder.path)]
     code = subprocess.call([*words, sys.executable, *module], env=environment, stdin=subprocess.DEVNULL)
     folder.write("job", {**job, "ended": time.time(), "exit_code": code})
@@ -91,7 +112,7 @@ def _wait_for(folder: RunFolder, earlier: dict[str, Any]) -> int:
 def node(folder: RunFolder) -> int:
     """Run the copy on this node under a supervisor in the foreground; the launcher's exit code."""
     run, build = folder.read("run"), folder.read("build") or {}
-    number = int(os.environ.get("SLURM_NODEID") or os.environ.get("SLURM_PROCID") or 0)
+    number = place_of(folder)
     if run is None:
         sys.stderr.write(f"node {number} ({socket.gethostname()}) does not see {folder.path}: no shared file system\n")
         return NOT_SHARED
