@@ -1,24 +1,39 @@
 """Slurm as it is: submit one job, ask for its state, cancel it. Nothing else of the cluster is touched.
 
-Every command gets its arguments as a list, an own time limit, and no shell. States by squeue while the job is known
-there, then by scontrol (for MinJobAge), then by sacct where accounting exists.
+How its commands are called, and what they say of a job: ``slurm_state.py``.
 """
 
 import re
 import shutil
-import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from mindspeed_mm_train_profiler.errors import CodedError
 from mindspeed_mm_train_profiler.runs.folder import RunFolder
+from mindspeed_mm_train_profiler.runs.slurm_state import (
+    JOB_ID,
+    PENDING,
+    RUNNING,
+    TIMEOUT_S,
+    UNKNOWN,
+    JobState,
+    ask,
+    call,
+    state,
+)
 
-TIMEOUT_S = 15.0
-JOB_ID = re.compile(r"^\d+(?:_\d+)?$")
-VALUE = re.compile(r"^[\w.,:@%/+=\-\[\]]{1,200}$")
+__all__ = ["PENDING", "RUNNING", "TIMEOUT_S", "JobState", "call", "state"]
+
+SUBMITTED = re.compile(rf"(?:Submitted batch job )?({JOB_ID.pattern})$")
+"""sbatch's line: others may stand before it (a site's wrapper greets, a plugin warns)."""
+VALUE = re.compile(r"[\w.,:@%/+=\-\[\]]{1,200}")
+OWN_VARIABLES = frozenset({"SBATCH_ARRAY_INX", "SBATCH_WAIT"})
+"""sbatch's options that are not the user's to set here, as variables."""
 OWN_OPTIONS = (
     "--wrap",
     "--output",
@@ -30,46 +45,17 @@ OWN_OPTIONS = (
     "--export",
     "--array",
     "--job-name",
+    "--open-mode",
+    "--requeue",
+    "--no-requeue",
+    "--test-only",
+    "--wait",
 )
-PENDING = frozenset({"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SUSPENDED", "RESV_DEL_HOLD"})
-RUNNING = frozenset({"RUNNING", "COMPLETING", "STAGE_OUT", "SIGNALING", "RESIZING", "STOPPED"})
-
-
-@dataclass(frozen=True, slots=True)
-class JobState:
-    """``state`` in Slurm's own words; None: Slurm does not know the job (any more), or does not answer."""
-
-    state: str | None
-    reason: str | None = None
-    nodes: str | None = None
-    exit_code: int | None = None
-
-    @property
-    def active(self) -> bool:
-        return self.state in PENDING or self.state in RUNNING
 
 
 def available(environment: Mapping[str, str] | None = None) -> bool:
     path = environment.get("PATH") if environment is not None else None
     return shutil.which("sbatch", path=path) is not None
-
-
-def call(argv: Sequence[str], environment: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Run one of Slurm's commands. Errors: ``slurm_absent``, ``slurm_no_answer``."""
-    try:
-        return subprocess.run(
-            list(argv),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT_S,
-            env=dict(environment) if environment is not None else None,
-            check=False,
-        )
-    except FileNotFoundError:
-        raise CodedError("slurm_absent", found=argv[0]) from None
-    except subprocess.TimeoutExpired:
-        raise CodedError("slurm_no_answer", found=argv[0], seconds=TIMEOUT_S) from None
 
 
 def options(asked: Mapping[str, Any]) -> list[str]:
@@ -81,7 +67,7 @@ def options(asked: Mapping[str, Any]) -> list[str]:
     for name in ("partition", "account", "time"):
         value = asked.get(name)
         if value is not None:
-            if not VALUE.match(str(value)):
+            if not VALUE.fullmatch(str(value)):
                 raise CodedError("slurm_option_invalid", found=f"{name}={value!r}")
             found.append(f"--{name}={value}")
     for word in asked.get("sbatch") or ():
@@ -95,28 +81,36 @@ def options(asked: Mapping[str, Any]) -> list[str]:
 
 def submit(folder: RunFolder, nodes: int, asked: Mapping[str, Any], environment: Mapping[str, str]) -> str:
     """Submit the run's one job; its id. Errors: those above, ``slurm_refused`` with sbatch's own words."""
-    script = folder.path / "job.sh"
-    script.write_text(JOB, encoding="utf-8")
-    script.chmod(0o700)
-    argv = [
-        "sbatch",
-        "--parsable",
-        f"--job-name=mm-profiler-{folder.run_id}",
+    words = [
         f"--nodes={nodes}",
         "--ntasks-per-node=1",
         f"--output={folder.path / 'slurm.log'}",
-        "--open-mode=append",
-        "--no-requeue",
         *options(asked),
-        str(script),
-        sys.executable,
-        str(folder.path),
     ]
-    done = call(argv, environment)
-    job = done.stdout.strip().partition(";")[0]
-    if done.returncode or not JOB_ID.match(job):
+    return sbatch(folder, JOB, words, environment)
+
+
+def sbatch(folder: RunFolder, program: str, words: Sequence[str], environment: Mapping[str, str]) -> str:
+    """Submit ``program`` for a run's folder; the job's id, as ``id;cluster`` where sbatch names a cluster.
+
+    A job that sbatch made without telling it in time is known by its name. Errors: as ``submit``.
+    """
+    script = folder.path / "job.sh"
+    script.write_text(program, encoding="utf-8")
+    script.chmod(0o700)
+    argv = ["sbatch", "--parsable", f"--job-name={name_of(folder)}", *words, "--open-mode=append", "--no-requeue"]
+    own = {name: value for name, value in environment.items() if name not in OWN_VARIABLES}
+    try:
+        done = call([*argv, str(script), sys.executable, str(folder.path)], own)
+    except CodedError as error:
+        found = named(name_of(folder)) if error.code == "slurm_no_answer" else None
+        if found is None:
+            raise
+        return found
+    told = [match for line in done.stdout.splitlines() if (match := SUBMITTED.match(line.strip()))]
+    if done.returncode or not told:
         raise CodedError("slurm_refused", found=(done.stderr or done.stdout).strip()[-500:])
-    return job
+    return told[-1][1]
 
 
 JOB = """#!/bin/sh
@@ -125,51 +119,52 @@ exec "$1" -m mindspeed_mm_train_profiler.runs.slurm_job batch "$2"
 """
 
 
-def state(job: str) -> JobState:
-    """What Slurm says of a job now."""
-    if not JOB_ID.match(job):
-        return JobState(None)
+def name_of(folder: RunFolder) -> str:
+    """The name of a run's job: no other job has it, whatever becomes of numbers."""
+    return f"mm-profiler-{folder.run_id}"
+
+
+def named(name: str) -> str | None:
+    """The id of the user's waiting or running job of that name. Errors: ``slurm_absent``, ``slurm_no_answer``."""
+    done = ask("squeue", "-h", f"--name={name}", "-o", "%A")
+    ids = [line.strip() for line in done.stdout.splitlines() if JOB_ID.fullmatch(line.strip())]
+    if done.returncode:
+        raise CodedError("slurm_no_answer", found="squeue", seconds=TIMEOUT_S)
+    return ids[0] if ids else None
+
+
+def job_of(folder: RunFolder) -> str | None:
+    """The id of a run's job: from its records, or by its name where the server ended before it wrote it down.
+
+    Errors: those of ``named``.
+    """
+    told = (folder.read("run") or {}).get("job_id") or (folder.read("job") or {}).get("job_id")
+    return str(told) if told else named(name_of(folder))
+
+
+def state_of(folder: RunFolder) -> JobState:
+    """The state of a run's job. Its end is kept in the folder: Slurm forgets it, and gives the number to others."""
+    if (kept := folder.read("slurm")) is not None:
+        return JobState(kept.get("state"), kept.get("reason"), kept.get("nodes"), kept.get("exit_code"))
     try:
-        done = call(["squeue", "-h", "-j", job, "-o", "%T|%r|%N"])
-        if done.returncode == 0 and done.stdout.strip():
-            word, reason, nodes = ([*done.stdout.strip().splitlines()[0].split("|"), "", ""])[:3]
-            if word in PENDING or word in RUNNING:
-                return JobState(word, reason if reason not in ("", "None") else None, nodes or None)
-        done = call(["scontrol", "show", "job", "-o", job])
-        if done.returncode == 0 and "JobState=" in done.stdout:
-            return _from_scontrol(done.stdout)
-        done = call(["sacct", "-n", "-X", "-P", "-j", job, "-o", "State,ExitCode,NodeList"])
-        if done.returncode == 0 and done.stdout.strip():
-            word, code, nodes = ([*done.stdout.strip().splitlines()[0].split("|"), "", ""])[:3]
-            return JobState(word.partition(" ")[0], None, nodes or None, _code(code))
+        job = job_of(folder)
     except CodedError:
-        return JobState(None)
-    return JobState(None)
-
-
-def _from_scontrol(text: str) -> JobState:
-    fields = dict(part.partition("=")[::2] for part in text.split() if "=" in part)
-    reason = fields.get("Reason")
-    return JobState(
-        fields.get("JobState"),
-        None if reason in (None, "None") else reason,
-        None if fields.get("NodeList") in (None, "(null)") else fields["NodeList"],
-        _code(fields.get("ExitCode", "")),
-    )
-
-
-def _code(text: str) -> int | None:
-    """``1:0`` is exit code 1; ``0:9`` signal 9, as 128 + 9."""
-    first, _, second = text.partition(":")
-    if not first.isdigit():
-        return None
-    return int(first) if int(first) or not second.isdigit() or not int(second) else 128 + int(second)
+        return JobState(None, silent=True)
+    if job is None:  # sbatch may be at work
+        return JobState(
+            None, silent=time.time() - float((folder.read("run") or {}).get("created") or 0) < 2 * TIMEOUT_S
+        )
+    found = state(job, name_of(folder))
+    if found.state is not None and not found.active:
+        with suppress(OSError):
+            folder.write("slurm", asdict(found))
+    return found
 
 
 def cancel(job: str) -> None:
     """Cancel that job and no other. Error: ``slurm_refused``."""
-    done = call(["scancel", job])
-    if done.returncode and "Invalid job id" not in done.stderr:
+    done = ask("scancel", job.partition(";")[0], job=job)
+    if done.returncode and UNKNOWN not in done.stderr:
         raise CodedError("slurm_refused", found=done.stderr.strip()[-300:])
 
 

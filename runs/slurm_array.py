@@ -7,7 +7,6 @@ slurm-N.log       what task N printed
 
 import re
 import shutil
-import sys
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -64,28 +63,9 @@ def start(
     folder.write("job", dict(build))
     folder.write("build", {"script": str(build["path"]), "save_path": str(build["path"])})
     folder.write("run", run)
-    script = folder.path / "job.sh"
-    script.write_text(JOB, encoding="utf-8")
-    script.chmod(0o700)
-    argv = [
-        "sbatch",
-        "--parsable",
-        f"--job-name=mm-profiler-{run_id}",
-        f"--array=0-{len(sessions) - 1}%{AT_ONCE}",
-        "--ntasks=1",
-        f"--output={folder.path}/slurm-%a.log",
-        "--open-mode=append",
-        "--no-requeue",
-        *extra,
-        str(script),
-        sys.executable,
-        str(folder.path),
-    ]
+    words = [f"--array=0-{len(sessions) - 1}%{AT_ONCE}", "--ntasks=1", f"--output={folder.path}/slurm-%a.log", *extra]
     try:
-        done = slurm.call(argv, environment)
-        job = done.stdout.strip().partition(";")[0]
-        if done.returncode or not slurm.JOB_ID.match(job):
-            raise CodedError("slurm_refused", found=(done.stderr or done.stdout).strip()[-500:])
+        job = slurm.sbatch(folder, JOB, words, environment)
     except CodedError:
         shutil.rmtree(folder.path, ignore_errors=True)
         raise
@@ -101,7 +81,7 @@ def rows(folder: RunFolder) -> list[dict[str, Any]]:
 
 def state(folder: RunFolder) -> tuple[str, int | None, int | None]:
     """By what the sessions are; an array that Slurm ended before all were parsed has failed."""
-    job = slurm.state(str((folder.read("run") or {}).get("job_id")))
+    job = slurm.state_of(folder)
     if job.state in slurm.PENDING:
         return "starting", None, None
     if job.active:
@@ -109,6 +89,8 @@ def state(folder: RunFolder) -> tuple[str, int | None, int | None]:
     states = {row.get("state") for row in rows(folder)}
     if states == {"valid"}:
         return "succeeded", 0, None
+    if job.silent:
+        return "running", None, None
     if folder.read("stop") is not None:
         return "stopped", None, None
     unfinished = states & {"waiting", "parsing", None}
@@ -127,7 +109,7 @@ def poll(folder: RunFolder, cursor: int | None, lines: int, node: int | None = N
     path = folder.path / f"slurm-{node}.log" if node is not None else log(folder)
     shown, position, left = looks.tail_of(path, cursor, lines, looks.secrets_of(folder))
     run = folder.read("run") or {}
-    job = slurm.state(str(run.get("job_id")))
+    job = slurm.state_of(folder)
     return {
         "run_id": folder.run_id,
         "config_id": None,

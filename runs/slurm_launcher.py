@@ -63,8 +63,9 @@ def start(
 
 
 def active(folder: RunFolder) -> bool:
-    job = (folder.read("run") or {}).get("job_id")
-    return slurm.state(str(job)).active if job else False
+    """A job of which Slurm tells nothing may be running: it counts, unless all its nodes have written their end."""
+    job = slurm.state_of(folder)
+    return job.active or (job.silent and not slurm_poll.complete(folder))
 
 
 def orphaned(folder: RunFolder) -> bool:
@@ -81,18 +82,33 @@ poll = slurm_poll.poll_job
 
 
 def stop(folder: RunFolder, grace_s: float) -> dict[str, Any]:
-    """Cancel the run's own job; Slurm ends the processes on its nodes, after its KillWait."""
-    job = str((folder.read("run") or {}).get("job_id"))
-    if not slurm.state(job).active:
+    """Cancel the run's own job; Slurm ends the processes on its nodes, after its KillWait.
+
+    Errors: ``slurm_no_answer``, ``slurm_refused``: nobody knows whether it goes on.
+    """
+    now = slurm.state_of(folder)
+    if not now.active and not now.silent:
         return {"already_ended": True, **NOBODY, "left": []}
-    if folder.read("stop") is None:
+    job = slurm.job_of(folder)
+    if job is None:
+        raise CodedError("slurm_no_answer", found="sbatch", seconds=slurm.TIMEOUT_S)
+    first = folder.read("stop") is None
+    if first:
         folder.write("stop", {"asked": time.time(), "grace_s": grace_s})
-    slurm.cancel(job)
+    try:
+        slurm.cancel(job)
+    except CodedError:
+        if first:
+            folder.file("stop").unlink(missing_ok=True)  # nobody was asked to end anything
+        raise
     deadline = time.monotonic() + max(grace_s, 5.0)
-    while time.monotonic() < deadline and slurm.state(job).active:
+    while (left := active(folder)) and time.monotonic() < deadline:
         time.sleep(0.5)
-    left = [{"pid": 0, "name": f"slurm job {job}"}] if slurm.state(job).active else []
-    return {"already_ended": False, **NOBODY, "left": left}
+    return {
+        "already_ended": False,
+        **NOBODY,
+        "left": [{"pid": 0, "name": f"slurm job {job}"}] if left else [],
+    }
 
 
 def log(folder: RunFolder) -> Path:

@@ -12,17 +12,26 @@ CAUSES = {
     "DEADLINE": "slurm_timeout",
     "NODE_FAIL": "slurm_node_fail",
     "BOOT_FAIL": "slurm_node_fail",
+    "LAUNCH_FAILED": "slurm_node_fail",
     "PREEMPTED": "slurm_preempted",
     "OUT_OF_MEMORY": "slurm_out_of_memory",
     "CANCELLED": "slurm_cancelled",
+    "REVOKED": "slurm_cancelled",
 }
 """Slurm's ends that have a cause of their own."""
+HELD = frozenset({"SUSPENDED", "STOPPED"})
+"""It keeps its place, and does not go on until somebody lets it."""
+
+
+def complete(folder: RunFolder) -> bool:
+    """Whether every node has written its end."""
+    ended = sum(node.read("end") is not None for node in slurm.node_folders(folder))
+    return ended >= int((folder.read("run") or {}).get("nodes") or 1)
 
 
 def state_of(folder: RunFolder) -> tuple[str, int | None, slurm.JobState]:
     """(state in the contract's words, exit code, Slurm's own)."""
-    run = folder.read("run") or {}
-    job = slurm.state(str(run.get("job_id")))
+    job = slurm.state_of(folder)
     ends = [end for node in slurm.node_folders(folder) if (end := node.read("end")) is not None]
     codes = [exit_code(end) for end in ends]
     code = next((value for value in codes if value), codes[0] if codes else None)
@@ -30,12 +39,14 @@ def state_of(folder: RunFolder) -> tuple[str, int | None, slurm.JobState]:
         return "starting", None, job
     if job.state in slurm.RUNNING:
         return "running", None, job
+    whole = complete(folder)
+    if job.silent and not whole:
+        return ("running" if folder.read("job") is not None else "starting"), None, job
     if folder.read("stop") is not None and job.state in (None, "CANCELLED"):
         return "stopped", code, job
-    complete = len(ends) >= int(run.get("nodes") or 1)
-    if complete and not any(codes) and job.state not in ("CANCELLED", "TIMEOUT"):
+    if whole and not any(codes) and job.state not in ("CANCELLED", "TIMEOUT"):
         return "succeeded", code, job  # whatever the controller has forgotten meanwhile
-    if job.state == "COMPLETED" or (job.state is None and complete):
+    if job.state == "COMPLETED" or (job.state is None and whole):
         return ("failed" if code else "succeeded"), code, job
     if job.state is None:
         return "lost", code, job
@@ -137,8 +148,13 @@ def diagnosis(
     def row(code: str, evidence: str) -> dict[str, Any]:
         return {"code": code, "evidence": evidence, "line": None, "rank": None}
 
+    number = (folder.read("run") or {}).get("job_id")
+    if job.silent:
+        return [row("slurm_silent", f"job {number}")]
+    if job.state in HELD:
+        return [row("slurm_suspended", f"job {number}: {job.state} {job.reason or ''}".strip())]
     if state == "starting" and job.reason:
-        return [row("slurm_pending", f"job {(folder.read('run') or {}).get('job_id')}: {job.reason}")]
+        return [row("slurm_pending", f"job {number}: {job.reason}")]
     found: list[dict[str, Any]] = []
     if state == "failed" and (cause := CAUSES.get(job.state or "")):
         missing = [str(item["name"] or item["node"]) for item in rows if item["exit_code"] is None]
