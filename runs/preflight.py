@@ -1,6 +1,7 @@
 """What is looked at right before a launch. Each finding refuses or warns; a refusal can be overridden by its name."""
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,8 @@ BUSY_MB = 8 * 1024
 LOW_DISK = 5 * 1024**3
 VISIBLE = "ASCEND_RT_VISIBLE_DEVICES"
 MAX_DIES = 1024
+REACHED = re.compile(r"(?!localhost|127\.|0\.0\.0\.0|::1|_)[\w.:\-]+")
+"""An address that other nodes may reach; not this host's own name for itself, nor what nobody filled in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,10 +208,14 @@ def node_commands(build: Mapping[str, Any]) -> list[str]:
 
     count = int(build.get("nnodes") or 1)
     place, words = shlex.quote(str(build["workdir"])), shlex.join(build["argv"])
+    given = "".join(f"{name}={shlex.quote(str(value))} " for name, value in (build.get("env") or {}).items())
+    words = given + words  # the build was proven with these
     if not build.get("nodes"):
         return [f"cd {place} && NODE_RANK={rank} {words}" for rank in range(count)]
-    master = f"MM_PROFILER_MASTER_ADDR={build.get('master_addr') or 'ADDRESS_OF_NODE_0'}"
-    shared = f"MM_PROFILER_NNODES={count} {master}"
+    master = str(build.get("master_addr") or "")
+    if not REACHED.fullmatch(master):
+        master = "ADDRESS_OF_NODE_0"
+    shared = f"MM_PROFILER_NNODES={count} MM_PROFILER_MASTER_ADDR={master}"
     if build.get("master_port"):
         shared += f" MM_PROFILER_MASTER_PORT={build['master_port']}"
     lines = [f"cd {place} && {shared} MM_PROFILER_NODE_RANK={rank} {words}" for rank in range(count)]
