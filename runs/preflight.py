@@ -219,7 +219,7 @@ def node_commands(build: Mapping[str, Any]) -> list[str]:
     if build.get("master_port"):
         shared += f" MM_PROFILER_MASTER_PORT={build['master_port']}"
     lines = [f"cd {place} && {shared} MM_PROFILER_NODE_RANK={rank} {words}" for rank in range(count)]
-    return [
-        *lines,
-        f"pdsh -w NODE_0,NODE_1,... {shlex.quote(f'cd {place} && {shared} MM_PROFILER_NODE_RANK=%n {words}')}",
-    ]
+    # %n is pdsh's: the node's number; any other % of the command would be taken for one of its own
+    before, after = (text.replace("%", "%%") for text in (f"cd {place} && {shared}", words))
+    everywhere = f"{before} MM_PROFILER_NODE_RANK=%n {after}"
+    return [*lines, f"pdsh -w NODE_0,NODE_1,... {shlex.quote(everywhere)}"]

@@ -37,3 +37,10 @@ def test_the_variables_that_the_build_was_made_with_are_set(nodes: int | None) -
         assert {"NPUS_PER_NODE=4", "NAME=a b"} <= set(shlex.split(command))
     for line in commands[2:]:
         assert {"NPUS_PER_NODE=4", "NAME=a b"} <= set(shlex.split(shlex.split(line)[-1]))
+
+
+def test_pdsh_takes_no_other_percent_for_its_own() -> None:
+    """pdsh 2.34 puts the host's name for %h and the user's for %u, also with ssh; %% is a percent."""
+    *_, line = node_commands({**BUILD, "workdir": "/data/100%h", "argv": ["bash", "a%u.sh"]})
+    command = shlex.split(line)[-1]
+    assert "/data/100%%h" in command and "a%%u.sh" in command and "MM_PROFILER_NODE_RANK=%n " in command
