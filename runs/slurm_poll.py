@@ -149,7 +149,7 @@ def diagnosis(
         return {"code": code, "evidence": evidence, "line": None, "rank": None}
 
     number = (folder.read("run") or {}).get("job_id")
-    if job.silent:
+    if job.silent and state in poll.ACTIVE:
         return [row("slurm_silent", f"job {number}")]
     if job.state in HELD:
         return [row("slurm_suspended", f"job {number}: {job.state} {job.reason or ''}".strip())]

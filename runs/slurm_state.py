@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from mindspeed_mm_train_profiler.errors import CodedError
@@ -17,6 +18,8 @@ JOB_ID = re.compile(r"\d+(?:_\d+)?(?:;[\w.\-]+)?")
 STATE = re.compile(r"[A-Z_]+")
 """The word itself: ``CANCELLED by 1000``, ``CANCELLED+``."""
 UNKNOWN = "Invalid job id"
+UNREACHED = re.compile(r"(?i)unable to contact|connect failure|timed out|zero bytes were transmitted")
+"""The controller is away: another command would wait for it as long (10 s and more)."""
 DEFAULTS = ("SQUEUE_", "SCANCEL_", "SACCT_")
 """Variables with a user's own defaults for the commands that ask and cancel: filters, formats, a question first."""
 PENDING = frozenset(
@@ -84,18 +87,30 @@ def state(job: str, name: str | None = None) -> JobState:
         return JobState(None)
     unknown = False
     try:
-        for told in (_from_squeue, _from_scontrol):
-            found, denied = told(job, name)
-            unknown = unknown or denied
-            if found is not None:
-                return found
+        with suppress(Away):
+            for told in (_from_squeue, _from_scontrol):
+                found, denied = told(job, name)
+                unknown = unknown or denied
+                if found is not None:
+                    return found
         return _from_sacct(job, name) or JobState(None, silent=not unknown)
     except CodedError as error:
         return JobState(None, silent=not (unknown and error.code == "slurm_absent"))  # no accounting there
 
 
+class Away(Exception):
+    """The controller gives no answer; accounting may."""
+
+
 Told = tuple[JobState | None, bool]
 """A state, where one was told; and whether there is no such job."""
+
+
+def _denied(done: subprocess.CompletedProcess[str]) -> bool:
+    """Whether there is no such job. Error: ``Away``."""
+    if done.returncode and UNREACHED.search(done.stderr):
+        raise Away
+    return UNKNOWN in done.stderr
 
 
 def _from_squeue(job: str, name: str | None) -> Told:
@@ -109,7 +124,7 @@ def _from_squeue(job: str, name: str | None) -> Told:
                 return None, True
             found.append(JobState(word, reason if reason not in ("", "None") else None, nodes or None))
     found.sort(key=lambda one: one.state in PENDING)
-    return (found[0] if found else None), UNKNOWN in done.stderr
+    return (found[0] if found else None), _denied(done)
 
 
 def _from_scontrol(job: str, name: str | None) -> Told:
@@ -134,7 +149,7 @@ def _from_scontrol(job: str, name: str | None) -> Told:
                 )
             )
     found.sort(key=lambda one: one.state == "COMPLETED")
-    return (found[0] if found else None), UNKNOWN in done.stderr
+    return (found[0] if found else None), _denied(done)
 
 
 def _from_sacct(job: str, name: str | None) -> JobState | None:

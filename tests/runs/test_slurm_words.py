@@ -91,16 +91,18 @@ def run(commands: Path, tmp_path: Path) -> RunFolder:
 
 def test_a_controller_that_gives_no_answer_ends_no_run(commands: Path, run: RunFolder) -> None:
     """Nobody knows: the run is neither lost nor free to be launched again, and a stop says that it failed."""
-    say(commands, squeue=UNREACHED, scontrol=UNREACHED, scancel=UNREACHED)
+    say(commands, squeue=UNREACHED, scontrol="touch $0.asked; " + UNREACHED, scancel=UNREACHED)
     assert slurm_poll.state_of(run)[0] == "running" and slurm_launcher.active(run)
+    assert not (commands / "scontrol.asked").exists(), "it would wait as long"
     assert [row["code"] for row in slurm_poll.poll_job(run, None, 5)["diagnosis"]] == ["slurm_silent"]
     with pytest.raises(CodedError, match="slurm_refused"):
         slurm_launcher.stop(run, 0)
     assert run.read("stop") is None, "nothing was asked to end"
     for number in (0, 1):
         slurm.node_folder(run, number).path.mkdir(exist_ok=True)
-        slurm.node_folder(run, number).write("end", {"script_exit_code": 0})
+        slurm.node_folder(run, number).write("end", {"script_exit_code": 0, "ended": 1.0})
     assert slurm_poll.state_of(run)[0] == "succeeded" and not slurm_launcher.active(run)
+    assert slurm_poll.poll_job(run, None, 5)["diagnosis"] == []
 
 
 @pytest.mark.parametrize("sacct", [SILENT, "echo 'Slurm accounting storage is disabled' >&2; exit 1"])

@@ -195,6 +195,20 @@ async def test_cancelled_by_us_and_by_others(world: World) -> None:
     assert done["state"] == "failed" and done["diagnosis"][0]["code"] == "slurm_cancelled"
 
 
+async def test_a_suspended_job_keeps_its_place(world: World) -> None:
+    run_id = await world.launched(train_iters=400)
+    await world.until(run_id, lambda status: (status["iteration"] or 0) >= 2)
+    job = str((folders.find(run_id).read("run") or {})["job_id"])
+    world.cluster.run("scontrol", "suspend", job)
+    held = await world.until(run_id, lambda status: status["slurm"]["state"] == "SUSPENDED")
+    assert held["state"] == "running" and held["diagnosis"][0]["code"] == "slurm_suspended", held
+    world.cluster.run("scontrol", "resume", job)
+    stopped = await world.ask("stop_training", run_id=run_id, grace_s=15)
+    assert stopped["state"] == "stopped" and stopped["left"] == []
+    assert (await world.ask("stop_training", run_id=run_id))["already_ended"], "its end is kept"
+    world.cluster.wait(lambda: living(run_id) == [], 20)
+
+
 @pytest.mark.skipif(
     not os.environ.get("PROFILER_FULL"), reason="Slurm's least limit is a minute; PROFILER_FULL=1 runs it"
 )
@@ -222,17 +236,24 @@ async def test_a_job_that_waits_says_for_what(world: World) -> None:
 
 
 async def test_the_controller_restarts_in_the_middle(world: World) -> None:
-    run_id = await world.launched(train_iters=120)
-    await world.until(run_id, lambda status: (status["iteration"] or 0) >= 2)
+    run_id = await world.launched(train_iters=2000)
+    # a controller that is killed in its first seconds with a job has not saved that it runs, and starts it again
+    await world.until(run_id, lambda status: (status["iteration"] or 0) >= 250)
     world.cluster.kill("slurmctld")
     during = await world.ask("poll_status", run_id=run_id)
     assert not during["_error"]
+    assert (during["state"], during["diagnosis"][0]["code"]) == ("running", "slurm_silent"), during
+    assert during["iteration"] >= 2, "what the nodes write is still told"
+    config_id = (folders.find(run_id).read("run") or {})["config_id"]
+    again = await world.ask("launch_training", config_id=config_id, launcher="slurm")
+    assert again["already_running"] and again["run_id"] == run_id, "no second training"
+    assert (await world.ask("stop_training", run_id=run_id))["error"]["code"].startswith("slurm_")
     world.cluster.start_controller()
     world.cluster.wait(
         lambda: "Slurmctld" in world.cluster.run("scontrol", "ping") and "UP" in world.cluster.run("scontrol", "ping"),
         40,
     )
-    done = await world.until(run_id, lambda status: status["state"] in {"succeeded", "failed"}, 120)
+    done = await world.until(run_id, lambda status: status["state"] in {"succeeded", "failed"}, 150)
     assert done["state"] == "succeeded", done
 
 
