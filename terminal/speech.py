@@ -12,12 +12,22 @@ from mindspeed_mm_train_profiler.tools.common import Result
 
 PROGRAM = "mindspeed-mm-train-profiler"
 NAMES = {command.tool: command.name for command in COMMANDS} | {"choose_options": "collect"}
+CODE = r"(?=[a-z]+_[a-z_]+\b)"
+OPTIONS = (
+    (re.compile(rf"\backnowledge {CODE}"), "give --acknowledge "),
+    (re.compile(rf"确认 {CODE}"), "用 --acknowledge "),
+    (re.compile(rf"\b(?:pass )?override (?:传入 )?{CODE}"), "--override "),
+)
+"""What a tool takes as ``acknowledge`` and ``override`` are options here."""
 TOOL = re.compile(r"(?<![\w./-])(?:" + "|".join(map(re.escape, NAMES)) + r")(?![\w.-]*[/=])\b")
 
 
 def as_commands(text: str) -> str:
-    """Names of tools in a text become names of commands."""
-    return TOOL.sub(lambda found: f"`{PROGRAM} {NAMES[found[0]]}`", text)
+    """Names of tools in a text become names of commands, what is to be acknowledged an option."""
+    text = TOOL.sub(lambda found: f"`{PROGRAM} {NAMES[found[0]]}`", text)
+    for pattern, option in OPTIONS:
+        text = pattern.sub(option, text)
+    return text
 
 
 def command_line(tool: str, given: Mapping[str, Any]) -> str:

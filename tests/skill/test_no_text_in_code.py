@@ -23,7 +23,14 @@ ROOMS = (
     "tools",
 )
 # what people answer and how logs name a secret, in both languages: data to understand by, never shown
-UNDERSTANDING = {"runs/redact.py", "skill/answers.py", "skill/numbers.py", "skill/words.py", "terminal/ask.py"}
+UNDERSTANDING = {
+    "runs/redact.py",
+    "skill/answers.py",
+    "skill/numbers.py",
+    "skill/words.py",
+    "terminal/ask.py",
+    "terminal/speech.py",
+}
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 REGULAR_EXPRESSION = re.compile(r"\\[sdwSDW.]")
 # four words and a full stop, or a question

@@ -1,8 +1,9 @@
 """Options are made from the tool's signature, and give the tool what its types want."""
 
 import argparse
+import re
 import shlex
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,8 @@ from mcp.server.mcpserver import Resolve
 from pydantic import Field
 
 from mindspeed_mm_train_profiler.errors import CodedError
-from mindspeed_mm_train_profiler.options import ProfileOptions
+from mindspeed_mm_train_profiler.options import Acknowledgement, ProfileOptions
+from mindspeed_mm_train_profiler.skill import wording
 from mindspeed_mm_train_profiler.terminal import arguments, commands, speech
 
 
@@ -106,6 +108,33 @@ def test_every_command_that_is_offered_completes_its_options() -> None:
 
     script = shtab.complete(build_parser(), "bash")
     assert "--token-file" in script and "--failures" in script and "--run-id" in script
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Use another script, or acknowledge checkpoint_overwrite.", "--acknowledge checkpoint_overwrite."),
+        ("请使用其他脚本，或确认 checkpoint_overwrite。", "或用 --acknowledge checkpoint_overwrite。"),
+        ("set another port; override port_in_use goes on.", "; --override port_in_use goes on."),
+        ("可用 override 传入 port_in_use 继续。", "可用 --override port_in_use 继续。"),
+        ("Build again, or pass override originals_changed to run it.", "or --override originals_changed to run it."),
+        ("refuses until then, unless acknowledged.", "unless acknowledged."),
+        ("train_epochs overrides train_iters", "overrides train_iters"),
+    ],
+)
+def test_what_tools_take_by_name_are_options_here(text: str, told: str) -> None:
+    assert speech.as_commands(text).endswith(told)
+
+
+@pytest.mark.parametrize("language", wording.LANGUAGES)
+def test_every_hint_that_names_a_risk_names_its_option(language: wording.Language) -> None:
+    """Whatever the catalogues say, nobody at a terminal is told to acknowledge in words alone."""
+    names = "|".join(
+        [*get_args(Acknowledgement), "port_in_use", "npu_busy", "originals_changed", "remove_shared_memory"]
+    )
+    for key, text in wording.catalogue(language).items():
+        if key.endswith((".hint", ".fix")) and re.search(rf"(?:acknowledge|确认|override|传入) (?:{names})\b", text):
+            assert re.search(rf"--(?:acknowledge|override) (?:{names})\b", speech.as_commands(text)), (key, text)
 
 
 def test_tools_are_spoken_of_as_commands() -> None:

@@ -22,7 +22,7 @@ TEXTS: dict[str, str] = {
     "demo.where_copy": "copy ({role}): {path}",
     "demo.where_report": "report: {path}",
     "demo.command": "by hand: {command}",
-    "demo.all_complete": 'All {count} chains ended with the verdict "complete" in {seconds} s, on a simulated NPU host.',
+    "demo.all_complete": '{count:chain|chains} ended with the verdict "complete" in {seconds} s, on a simulated NPU host.',
     "demo.not_complete": '{bad} of {count} chains did not end with the verdict "complete".',
     "demo.faults_told": "All {count} failures were told as failures.",
     "demo.faults_hidden": "{bad} of {count} failures were not told as failures.",
