@@ -37,6 +37,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
         timeout=110,
     )
     assert done.returncode == 0, done.stderr[-2000:]
+    assert "would be ignored" not in done.stdout + done.stderr  # a folder of data that no entry of `packages` names
     (built,) = folder.glob("*.whl")
     return zipfile.ZipFile(built).namelist()
 
