@@ -1,16 +1,20 @@
 """Assignments: a variable's value, and the bytes of its right side."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
-from mindspeed_mm_train_profiler.launch_script import arithmetic
+from mindspeed_mm_train_profiler.launch_script import arrays
 from mindspeed_mm_train_profiler.launch_script.expansion import value, word_list
 from mindspeed_mm_train_profiler.launch_script.plan import Span, Word
 from mindspeed_mm_train_profiler.launch_script.siblings import together
 from mindspeed_mm_train_profiler.launch_script.state import Shell, Var
-from mindspeed_mm_train_profiler.launch_script.values import Frag, Value, clip
+from mindspeed_mm_train_profiler.launch_script.values import BREAK, Frag, Value, clip, known
 
-MAX_ARRAY = 1024
+JOIN = Frag(" ")
+"""Between elements where no words are made: ``NAME="$@"``."""
+KEYED = re.compile(r"\[[^\]]*\]\+?=")
+"""``[2]=word`` between the parentheses."""
 
 
 def from_word(word: Word) -> Value:
@@ -28,47 +32,65 @@ def from_word(word: Word) -> Value:
     )
 
 
-def assign(shell: Shell, node: Any, *, exported: bool = False) -> None:
-    """Carry out one ``variable_assignment`` node."""
+def assign(shell: Shell, node: Any, *, exported: bool = False, fresh: bool = False) -> None:
+    """Carry out one ``variable_assignment`` node. ``fresh``: of a variable that is new here (``local NAME=...``)."""
     name_node, right = node.child_by_field_name("name"), node.child_by_field_name("value")
     if name_node is None:
         return
     adding = any(child.type == "+=" for child in node.children)
     name = shell.source.raw(name_node)
-    old = shell.variables.get(name.partition("[")[0])
+    old = None if fresh else shell.variables.get(name.partition("[")[0])
     exported = exported or (old.exported if old else False)
+    if name_node.type == "subscript":
+        _element(shell, name_node, right, old, adding=adding)
+        return
     here = shell.source.span(node)
     right_side: Span | None = Span(here.path, here.end, here.end, here.line)
     if shell.source.quoted:  # no bytes of a file spell it
         right_side = None
     elif right is not None:
         right_side = shell.source.span(right)
-    if name_node.type == "subscript":
-        _element(shell, name_node, right, old, exported)
-        return
     if right is not None and right.type == "array":
-        items = [from_word(word) for child in together(right.children) for word in word_list(shell, child)]
-        before = (old.array or (old.value,)) if adding and old else ()
-        array = (*before, *items)[:MAX_ARRAY]
-        shell.assign(name, Var(array[0] if array else (), array, exported, here, right_side))
+        shell.assign(name, _array(shell, name, right, old, Var((), (), exported, here, right_side), adding=adding))
         return
-    text = value(shell, right) if right is not None else ()
-    if adding and old is not None:
-        # the joined value is spelled by no single right side
-        shell.assign(name, replace(old, value=clip((*old.value, *text)), exported=exported, right_side=None))
-        return
-    shell.assign(name, Var(text, None, exported, here, right_side))
+    text = tuple(JOIN if frag == BREAK else frag for frag in value(shell, right)) if right is not None else ()
+    before = old.value if adding and old is not None else ()
+    # a joined value is spelled by no single right side
+    new = Var(clip((*before, *text)), None, exported, here, None if adding and old is not None else right_side)
+    if old is not None and old.keyed:
+        new = replace(old, exported=exported)
+    elif old is not None and old.array is not None:  # an array's first element
+        rest = old.array if old.array and not known(old.array[0] or ()) else old.array[1:]
+        new = replace(new, array=(new.value, *rest))
+    shell.assign(name, new)
 
 
-def _element(shell: Shell, name_node: Any, right: Any, old: Var | None, exported: bool) -> None:
-    name, _, rest = shell.source.raw(name_node).partition("[")
-    try:
-        index = arithmetic.evaluate(rest.rstrip("]"), shell.text)
-    except arithmetic.Unknown:
+def _array(shell: Shell, name: str, right: Any, old: Var | None, new: Var, *, adding: bool) -> Var:
+    """``NAME=(...)``, ``NAME+=(...)``; with keys, nothing is known of it."""
+    children = together(right.children)
+    if (old is not None and old.keyed) or any(KEYED.match(shell.source.raw(child)) for child in children):
+        return arrays.unknown(shell, name, right, keyed=old is not None and old.keyed)
+    before = arrays.items_of(old) if adding else ()
+    items = [from_word(word) for child in children for word in word_list(shell, child)]
+    if adding and old is not None and old.array is None and not known(old.value):
+        return arrays.unknown(shell, name, right)  # it may be an array of any size
+    array = (*before, *items)[: arrays.MAX_ARRAY]
+    return replace(new, value=array[0] or () if array else (), array=array)
+
+
+def _element(shell: Shell, name_node: Any, right: Any, old: Var | None, *, adding: bool) -> None:
+    """``NAME[i]=...``: the place known, or nothing."""
+    name = shell.source.raw(name_node).partition("[")[0]
+    if old is not None and old.keyed:
         return
-    if not 0 <= index < MAX_ARRAY:
+    subscript = name_node.child_by_field_name("index")
+    text = value(shell, subscript, quoted=True) if subscript is not None else ()
+    items = list(arrays.items_of(old))
+    index = arrays.place("".join(frag.text for frag in text), tuple(items), shell) if known(text) else None
+    if index is None or not arrays.countable(old, index):
+        shell.assign(name, arrays.unknown(shell, name, name_node))
         return
-    items = list(old.array or (old.value,) if old else ())
-    items += [()] * (index + 1 - len(items))
-    items[index] = value(shell, right) if right is not None else ()
-    shell.assign(name, Var(items[0], tuple(items), exported))
+    items += [None] * (index + 1 - len(items))
+    before = (items[index] or ()) if adding else ()
+    items[index] = clip((*before, *(value(shell, right) if right is not None else ())))
+    shell.assign(name, Var(items[0] or (), tuple(items), old.exported if old else False))

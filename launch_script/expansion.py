@@ -6,10 +6,26 @@ from typing import Any
 
 from mindspeed_mm_train_profiler.errors import Note
 from mindspeed_mm_train_profiler.launch_script import arithmetic
+from mindspeed_mm_train_profiler.launch_script.alternatives import alternatives, unread
+from mindspeed_mm_train_profiler.launch_script.mutation import changed, mutate
 from mindspeed_mm_train_profiler.launch_script.plan import Word
 from mindspeed_mm_train_profiler.launch_script.state import Shell
 from mindspeed_mm_train_profiler.launch_script.syntax import decode
-from mindspeed_mm_train_profiler.launch_script.values import Frag, Value, clip, expanded, known, plain, text_of, words
+from mindspeed_mm_train_profiler.launch_script.values import (
+    BLANKS,
+    BREAK,
+    NOTHING,
+    Frag,
+    Value,
+    clip,
+    expanded,
+    known,
+    make_word,
+    plain,
+    separated,
+    text_of,
+    words,
+)
 
 EXPANSIONS = {
     "simple_expansion",
@@ -21,9 +37,13 @@ EXPANSIONS = {
 EMPTY = "``"
 """Two backticks with nothing between them: prints nothing."""
 QUOTES = {"string", "raw_string", "ansi_c_string", "translated_string"}
-BREAK = Frag("\n", split=True)
-"""Between the elements of ``"$@"`` and ``"${array[@]}"``: each is a word of its own."""
-RUN_TIME = {"?", "$", "!", "-", "_", "RANDOM", "SECONDS", "PPID", "BASHPID", "LINENO", "EPOCHSECONDS"}
+RUN_TIME = {
+    "?", "$", "!", "-", "_", "RANDOM", "SRANDOM", "SECONDS", "EPOCHSECONDS", "EPOCHREALTIME", "PPID", "BASHPID",
+    "HOSTNAME", "UID", "EUID", "GROUPS", "OSTYPE", "HOSTTYPE", "MACHTYPE", "BASH", "BASH_VERSION", "BASH_VERSINFO",
+    "BASH_REMATCH", "PIPESTATUS", "FUNCNAME", "BASH_LINENO", "DIRSTACK", "OPTIND", "COLUMNS", "LINES", "SHLVL",
+    "LINENO",
+}  # fmt: skip
+"""What bash sets by itself (bash(1), Shell Variables)."""
 ANSI = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "v": "\v"}
 
 
@@ -83,7 +103,8 @@ def stretch(shell: Shell, node: Any, start: int, end: int, *, quoted: bool) -> V
 
 def _inner(child: Any, quoted: bool) -> list[Any]:
     """The nodes below that are not plain text."""
-    if child.type in EXPANSIONS or child.type == EMPTY or (child.type in QUOTES and not quoted):
+    # "${A:-"x y"}": double quotes nest, single ones inside double ones are text
+    if child.type in EXPANSIONS or child.type in {EMPTY, "string"} or (child.type in QUOTES and not quoted):
         return [child]
     if child.type in {
         "concatenation",
@@ -147,10 +168,10 @@ def _ansi(shell: Shell, node: Any) -> Value:
     if "\\" not in raw:
         return (Frag(raw, shell.source.piece(node.start_byte + 2, node.end_byte - 1, line_of(node)), quoted=True),)
     done = re.sub(
-        r"\\(x[0-9a-fA-F]{1,2}|[0-7]{1,3}|.)",
+        r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|.)",
         lambda m: (
             chr(int(m[1][1:], 16))
-            if m[1][0] == "x" and len(m[1]) > 1
+            if m[1][0] in "xuU" and len(m[1]) > 1
             else chr(int(m[1], 8))
             if m[1][0] in "01234567"
             else ANSI.get(m[1], m[1])
@@ -171,7 +192,7 @@ def parameter(shell: Shell, node: Any, name: str, *, quoted: bool) -> Value:
         given = shell.arguments[number - 1] if 0 < number <= len(shell.arguments) else ()
         return expanded(given, None, here, quoted=quoted)
     if name in {"@", "*"}:
-        return elements(shell.arguments, node, shell, quoted=quoted)
+        return elements(shell.arguments, node, shell, quoted=quoted, joined=name == "*")
     if name == "#":
         return plain(str(len(shell.arguments)))
     if name in RUN_TIME and (name == "?" or name not in shell.variables):
@@ -185,6 +206,8 @@ def parameter(shell: Shell, node: Any, name: str, *, quoted: bool) -> Value:
     if name == "BASH_SOURCE":
         return plain(str(shell.source.path))
     var = shell.variables.get(name)
+    if var is None and name == "IFS":
+        return (Frag(BLANKS, quoted=quoted, split=not quoted),)
     if var is None:
         return (Frag("", quoted=True),) if quoted else ()
     shell.record.steps += len(var.value)  # a long value costs as much as many short ones
@@ -192,14 +215,20 @@ def parameter(shell: Shell, node: Any, name: str, *, quoted: bool) -> Value:
     return result or ((Frag("", quoted=True),) if quoted else ())
 
 
-def elements(items: tuple[Value, ...], node: Any, shell: Shell, *, quoted: bool) -> Value:
-    """``$@``, ``${array[@]}``: each element a word of its own."""
+def elements(items: tuple[Value, ...], node: Any, shell: Shell, *, quoted: bool, joined: bool = False) -> Value:
+    """``$@``, ``${array[@]}``: each element a word of its own; ``joined``: ``"$*"``, one word."""
+    if not items:
+        return (Frag("", quoted=True) if joined else NOTHING,) if quoted else ()
     result: list[Frag] = []
     here = shell.source.span(node)
     shell.record.steps += len(items)
+    between: Value = (Frag(" ", quoted=True),) if quoted and joined else (BREAK,)
+    if quoted and joined and "IFS" in shell.variables:
+        separators = shell.text("IFS")
+        between = plain("" if separators is None else separators[:1], known=separators is not None)
     for index, item in enumerate(items):
         if index:
-            result.append(BREAK)
+            result += between
         result += expanded(item, None, here, quoted=quoted) or ((Frag("", quoted=True),) if quoted else ())
     return tuple(result)
 
@@ -207,16 +236,20 @@ def elements(items: tuple[Value, ...], node: Any, shell: Shell, *, quoted: bool)
 def _arithmetic(shell: Shell, node: Any) -> Value:
     raw = shell.source.raw(node)
     head, tail = (3, 2) if raw.startswith("$((") else (2, 1)
-    inside = _arithmetic_text(shell, node, shell.source.begin(node) + head, node.end_byte - tail)
+    inside = arithmetic_text(shell, node, shell.source.begin(node) + head, node.end_byte - tail)
     if inside is None:
+        mutate(shell, raw[head:-tail], node)
         return shell.record.unknown(raw, shell.source, node, Note("depends_on_unknown", {}))
+    if changed(inside):
+        mutate(shell, inside, node)
+        return shell.record.unknown(raw, shell.source, node, Note("arithmetic_not_known", {"expression": inside[:80]}))
     try:
         return plain(str(arithmetic.evaluate(inside, shell.text)))
     except (arithmetic.Unknown, RecursionError):
         return shell.record.unknown(raw, shell.source, node, Note("arithmetic_not_known", {"expression": inside[:80]}))
 
 
-def _arithmetic_text(shell: Shell, node: Any, start: int, end: int) -> str | None:
+def arithmetic_text(shell: Shell, node: Any, start: int, end: int) -> str | None:
     """The expression with its ``$`` expansions done; None where one is not known."""
     found: list[Any] = []
     stack = list(reversed(node.children))
@@ -238,4 +271,18 @@ def _arithmetic_text(shell: Shell, node: Any, start: int, end: int) -> str | Non
 
 def word_list(shell: Shell, node: Any) -> list[Word]:
     """The arguments that one written word becomes."""
-    return words(value(shell, node), line_of(node), shell.source.span(node))
+    raw = shell.source.raw(node)
+    if "{" in raw and node.type in {"brace_expression", "concatenation", "word"}:
+        if (written := alternatives(raw)) is not None:
+            span = shell.source.span(node)
+            return [make_word([Frag(text)], line_of(node), span) for text in written if text]
+        if unread(raw):
+            return words(
+                shell.record.unknown(raw, shell.source, node, Note("expansion_not_read", {})),
+                line_of(node),
+                shell.source.span(node),
+            )
+    found = value(shell, node)
+    if "IFS" in shell.variables:
+        found = separated(found, shell.text("IFS"))
+    return words(found, line_of(node), shell.source.span(node))

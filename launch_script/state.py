@@ -32,15 +32,21 @@ class OutOfBudget(Exception):
     """The script asks for more evaluation than any real one; what was read so far stands."""
 
 
+Items = tuple[Value | None, ...]
+"""The elements of an array; None: not set."""
+
+
 @dataclass(frozen=True, slots=True)
 class Var:
-    """A variable. ``array`` is None for a plain one."""
+    """A variable. ``array`` is None for a plain one; ``value`` is then its first element. ``keyed``: ``declare -A``, of
+    which nothing is followed."""
 
     value: Value
-    array: tuple[Value, ...] | None = None
+    array: Items | None = None
     exported: bool = False
     assignment: Span | None = None
     right_side: Span | None = None
+    keyed: bool = False
 
     def binding(self, name: str) -> Binding:
         return Binding(name, text_of(self.value), self.right_side, self.assignment)
@@ -78,6 +84,16 @@ class Record:
 
 
 @dataclass(slots=True)
+class Loop:
+    """A loop that is being followed. ``choices``: of the shell when it began."""
+
+    choices: int
+    outer: "Loop | None"
+    before: dict[str, Var]
+    left_perhaps: bool = False
+
+
+@dataclass(slots=True)
 class Shell:
     """One shell: the script's own, a subshell, a branch that may or may not be taken."""
 
@@ -99,6 +115,11 @@ class Shell:
     log: Word | None = None
     quoted_at: Span | None = None
     locals: list[dict[str, Var | None]] = field(default_factory=list)
+    loop: Loop | None = None
+    leaving: str = ""
+    """"break" or "continue", until the loop has seen it."""
+    choices: int = 0
+    """Conditions that are not known around this place."""
 
     def fork(self, **changes: Any) -> "Shell":
         """A copy whose variables change apart from this one's."""
@@ -120,13 +141,16 @@ class Shell:
             self.log,
             self.quoted_at,
             [],
+            self.loop,
+            self.leaving,
+            self.choices,
         )
         for name, value in changes.items():
             setattr(copy, name, value)
         return copy
 
     def stopped(self) -> bool:
-        return self.exited or self.returned
+        return self.exited or self.returned or bool(self.leaving)
 
     def text(self, name: str) -> str | None:
         """A variable's text, "" where unset, None where it is not known."""
@@ -141,6 +165,35 @@ class Shell:
     def exported(self) -> dict[str, str]:
         """Exported variables whose value is known."""
         return {n: text_of(v.value) for n, v in self.variables.items() if v.exported and known(v.value)}
+
+
+def enter_loop(shell: Shell) -> Loop:
+    shell.loop = Loop(shell.choices, shell.loop, dict(shell.variables))
+    return shell.loop
+
+
+def next_round(shell: Shell) -> bool:
+    """Whether the loop goes on after its body ran."""
+    left, shell.leaving = shell.leaving, ""
+    return left != "break" and not shell.stopped()
+
+
+def leave_loop(shell: Shell, loop: Loop) -> None:
+    """Back to the loop around it; where it may have been left earlier, what it changed is not known."""
+    shell.loop, shell.leaving = loop.outer, ""
+    if loop.left_perhaps:
+        for name, var in list(shell.variables.items()):
+            if var is not loop.before.get(name):
+                differs(shell, name, var)
+
+
+def differs(shell: Shell, name: str, var: Var) -> None:
+    """A variable whose value depends on what is not known."""
+    shown = f"${{{name}}}"
+    line = var.assignment.line if var.assignment else 0
+    why = Note("differs_by_branch", {"name": name})
+    shell.record.reasons.setdefault(shown, Unresolved(shown, shell.source.path, line, why))
+    shell.variables[name] = Var(plain(shown, known=False), exported=var.exported)
 
 
 def merge(into: Shell, branches: list[Shell]) -> None:
@@ -162,11 +215,7 @@ def merge(into: Shell, branches: list[Shell]) -> None:
         if same:
             into.variables[name] = first
         else:
-            shown = f"${{{name}}}"
-            line = first.assignment.line if first.assignment else 0
-            why = Note("differs_by_branch", {"name": name})
-            into.record.reasons.setdefault(shown, Unresolved(shown, into.source.path, line, why))
-            into.variables[name] = Var(plain(shown, known=False), exported=first.exported)
+            differs(into, name, first)
     into.functions.update({name: body for branch in alive for name, body in branch.functions.items()})
     if any(branch.cwd != alive[0].cwd for branch in alive):
         into.cwd = None

@@ -4,12 +4,21 @@ from collections.abc import Callable
 from typing import Any
 
 from mindspeed_mm_train_profiler.errors import Note
-from mindspeed_mm_train_profiler.launch_script import conditions, patterns
+from mindspeed_mm_train_profiler.launch_script import arithmetic, conditions, patterns
 from mindspeed_mm_train_profiler.launch_script.commands import run_command
-from mindspeed_mm_train_profiler.launch_script.expansion import line_of, value, word_list
+from mindspeed_mm_train_profiler.launch_script.expansion import arithmetic_text, line_of, value, word_list
+from mindspeed_mm_train_profiler.launch_script.mutation import changed, mutate
 from mindspeed_mm_train_profiler.launch_script.pipelines import pipeline, redirected
 from mindspeed_mm_train_profiler.launch_script.siblings import together
-from mindspeed_mm_train_profiler.launch_script.state import Shell, Status, Var, merge
+from mindspeed_mm_train_profiler.launch_script.state import (
+    Shell,
+    Status,
+    Var,
+    enter_loop,
+    leave_loop,
+    merge,
+    next_round,
+)
 from mindspeed_mm_train_profiler.launch_script.values import Value, known, text_of
 
 MAX_ROUNDS = 64
@@ -28,8 +37,8 @@ def run(shell: Shell, node: Any) -> Status:
     if handler is not None:
         return handler(shell, node)
     if kind in {"program", "compound_statement", "do_group", "else_clause", "ERROR"}:
-        if shell.source.text[node.start_byte : node.start_byte + 2] == b"((":
-            return None
+        if kind == "compound_statement" and shell.source.text[node.start_byte :][:2] == b"((":
+            return _arithmetic(shell, node)
         return sequence(shell, node.children)
     return None
 
@@ -55,7 +64,7 @@ def either(shell: Shell, bodies: list[list[Any]]) -> Status:
     """A condition that is not known: every branch is followed apart, and marked."""
     branches = []
     for body in bodies:
-        branch = shell.fork(certain=False)
+        branch = shell.fork(certain=False, choices=shell.choices + 1)
         sequence(branch, body)
         branches.append(branch)
     merge(shell, branches)
@@ -77,7 +86,8 @@ def _list(shell: Shell, node: Any) -> Status:
         return None
     wanted = operator == "&&"
     if status is None:
-        branch, other = shell.fork(certain=False), shell.fork(certain=False)
+        branch = shell.fork(certain=False, choices=shell.choices + 1)
+        other = shell.fork(certain=False)
         run(branch, right)
         merge(shell, [branch, other])
         return None
@@ -130,22 +140,62 @@ def _for(shell: Shell, node: Any) -> Status:
     name = shell.source.raw(variable)
     if not any(child.type == "in" for child in node.children):
         items = []
-    if any(not word.known for word in items) or any(set("*?") & set(w.text) and w.span for w in items):
+    # the number of a job is not known, but it is one word
+    unsure = any(not word.known and word.text != "$!" for word in items)
+    if unsure or any(set("*?") & set(w.text) and w.span for w in items):
         shell.assign(name, Var(shell.record.unknown(f"${{{name}}}", shell.source, node, Note("loop_not_known", {}))))
-        return either(shell, [[body], []])
+        return _perhaps(shell, body)
+    loop = enter_loop(shell)
     for word in items[:MAX_ROUNDS]:
         from mindspeed_mm_train_profiler.launch_script.assignments import from_word
 
         shell.assign(name, Var(from_word(word)))
         run(shell, body)
-        if shell.stopped():
+        if not next_round(shell):
             break
+    leave_loop(shell, loop)
     if len(items) > MAX_ROUNDS:
         shell.record.notes.append(Note("loop_cut", {"line": line_of(node), "rounds": MAX_ROUNDS}))
     return True
 
 
+def _counted(shell: Shell, node: Any) -> Status:
+    """``for ((i = 0; ...))``: how often is not followed, and what it counts with is not known."""
+    head = shell.source.raw(node).partition("))")[0]
+    for name in sorted(changed(head)):
+        shell.assign(name, Var(shell.record.unknown(f"${{{name}}}", shell.source, node, Note("loop_not_known", {}))))
+    return _perhaps(shell, node.child_by_field_name("body"))
+
+
+def _perhaps(shell: Shell, body: Any) -> Status:
+    """A loop whose rounds are not known."""
+    loop = enter_loop(shell)
+    status = either(shell, [[body], []])
+    leave_loop(shell, loop)
+    return status
+
+
+def _arithmetic(shell: Shell, node: Any) -> Status:
+    """``((N > 2))`` is a condition, ``((N++))`` changes something as well."""
+    text = arithmetic_text(shell, node, node.start_byte + 2, node.end_byte - 2)
+    raw = shell.source.raw(node)[2:-2]
+    if text is None or changed(text):
+        mutate(shell, raw if text is None else text, node)
+        return None
+    try:
+        return bool(arithmetic.evaluate(text, shell.text))
+    except (arithmetic.Unknown, RecursionError):
+        return None
+
+
 def _while(shell: Shell, node: Any) -> Status:
+    loop = enter_loop(shell)
+    status = _rounds(shell, node)
+    leave_loop(shell, loop)
+    return status
+
+
+def _rounds(shell: Shell, node: Any) -> Status:
     body = node.child_by_field_name("body")
     until = node.children[0].type == "until"
     for _ in range(MAX_ROUNDS):
@@ -158,7 +208,7 @@ def _while(shell: Shell, node: Any) -> Status:
         if status is until:
             return True
         run(shell, body)
-        if shell.stopped():
+        if not next_round(shell):
             return None
     return either(shell, [[body], []])
 
@@ -219,7 +269,7 @@ HANDLERS: dict[str, Callable[[Shell, Any], Status]] = {
     "redirected_statement": redirected,
     "if_statement": _if,
     "for_statement": _for,
-    "c_style_for_statement": lambda shell, node: either(shell, [[node.child_by_field_name("body")], []]),
+    "c_style_for_statement": _counted,
     "while_statement": _while,
     "case_statement": _case,
     "function_definition": _function,

@@ -11,6 +11,7 @@ from mindspeed_mm_train_profiler.launch_script.state import MAX_DEPTH, Shell
 from mindspeed_mm_train_profiler.launch_script.values import Frag, Value, known, plain, text_of
 
 MAX_FILE = 256 * 1024
+MAX_NUMBERS = 10_000
 UNESCAPED_BACKTICK = re.compile(r"(?<!\\)(?:\\\\)*`")
 
 
@@ -95,7 +96,24 @@ def printer(name: str, words: list[str], shell: Shell) -> str | None:
         return os.path.realpath(path) + "\n"
     if name == "cat" and plain_words and not options:
         return _cat(shell, plain_words)
+    if name == "seq":
+        return _seq(words)
     return None
+
+
+def _seq(words: list[str]) -> str | None:
+    """``seq [-s SEPARATOR] [FIRST [STEP]] LAST`` of whole numbers."""
+    between = "\n"
+    while words and words[0].startswith("-s"):
+        between, words = (words[0][2:], words[1:]) if len(words[0]) > 2 else ("".join(words[1:2]), words[2:])
+    if not 1 <= len(words) <= 3 or not all(re.fullmatch(r"-?\d{1,9}", word) for word in words):
+        return None
+    first, step = int(words[0]) if len(words) > 1 else 1, int(words[1]) if len(words) == 3 else 1
+    last = int(words[-1])
+    if step == 0 or abs(last - first) // abs(step) > MAX_NUMBERS:
+        return None
+    numbers = range(first, last + (1 if step > 0 else -1), step)
+    return between.join(map(str, numbers)) + "\n" if numbers else ""
 
 
 def _cat(shell: Shell, names: list[str]) -> str | None:

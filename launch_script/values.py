@@ -1,7 +1,7 @@
 """Shell values that remember where their characters came from."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mindspeed_mm_train_profiler.launch_script.plan import Binding, Piece, Span, Word
 from mindspeed_mm_train_profiler.launch_script.syntax import encode
@@ -42,6 +42,10 @@ class Frag:
 
 
 Value = tuple[Frag, ...]
+BREAK = Frag("\n", split=True)
+"""Between the elements of ``"$@"`` and ``"${array[@]}"``: each is a word of its own."""
+NOTHING = Frag("", split=True)
+"""What they are where there is no element: no word at all."""
 
 
 def plain(text: str, known: bool = True) -> Value:
@@ -74,6 +78,35 @@ def expanded(value: Value, binding: Binding | None, use: Span, *, quoted: bool) 
         if binding is not None:
             bindings, uses = (*bindings, binding), (*uses, use)
         result.append(Frag(frag.text, frag.span, quoted, not quoted, frag.known, bindings, uses))
+    return tuple(result)
+
+
+def separated(value: Value, separators: str | None) -> Value:
+    """An unquoted expansion under another ``IFS``: what separates stands apart, and blanks are text like any other.
+
+    As bash has it, each separator that is no blank ends a word, an empty one too.
+    """
+    result: list[Frag] = []
+    for frag in value:
+        if not frag.split or not frag.known or frag == BREAK:
+            result.append(frag)
+            continue
+        if separators is None:
+            result.append(replace(frag, known=False))
+            continue
+        start, filled = 0, bool(result)
+        for index, char in enumerate(frag.text):
+            if char not in separators:
+                filled = True
+                continue
+            if index > start:
+                result.append(replace(frag.cut(start, index), split=False))
+            elif char not in BLANKS and not filled:
+                result.append(Frag("", quoted=True))
+            result.append(BREAK)
+            start, filled = index + 1, False
+        if start < len(frag.text):
+            result.append(replace(frag.cut(start, len(frag.text)), split=False))
     return tuple(result)
 
 

@@ -1,5 +1,7 @@
 """Commands that would touch more than the launch: a copy of the script still does what the original does."""
 
+import itertools
+import re
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +48,26 @@ KINDS: dict[str, str] = {
 CREATES = {"mkdir", "touch"}
 
 
+OWN = re.compile(r"-?\$[!$]|%\S*|\$\(\s*jobs\s+-p\w*\s*\)|`\s*jobs\s+-p\w*\s*`")
+"""The script's own jobs, as reading leaves them: what was put in the background ends with the script that did it."""
+
+
+def _own_jobs(texts: list[str]) -> bool:
+    """``kill -9 "$MONITOR_PID"`` of what the script started itself (``MONITOR_PID=$!``): stilled, it would be waited
+    for in vain."""
+    targets, takes_value = [], False
+    for text in texts:
+        if takes_value:
+            takes_value = False
+        elif OWN.fullmatch(text):
+            targets.append(True)
+        elif text in {"-s", "-n"}:
+            takes_value = True
+        elif text and not text.startswith("-"):
+            targets.append(False)
+    return bool(targets) and all(targets)
+
+
 def _acts(name: str, texts: list[str]) -> bool:
     """Whether the command, as written, changes something."""
     if name == "sed":
@@ -58,7 +80,9 @@ def _acts(name: str, texts: list[str]) -> bool:
     if name == "find":
         return any(text in {"-delete", "-exec", "-execdir", "-ok"} for text in texts)
     if name == "kill":
-        return not texts or texts[0] not in {"-0", "-l"}
+        return not texts or (texts[0] not in {"-0", "-l"} and not _own_jobs(texts))
+    if name == "pkill":
+        return not any(pair == ("-P", "$$") for pair in itertools.pairwise(texts))
     if name == "fuser":
         return any(text.startswith("-") and "k" in text for text in texts)
     if name in {"pip", "pip3", "apt", "apt-get", "yum", "conda"}:
