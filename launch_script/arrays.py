@@ -86,6 +86,8 @@ def remove(shell: Shell, word: str) -> None:
     index = place(found[2], tuple(items), shell)
     if index is None:
         raise arithmetic.Unknown(found[2])
+    if not countable(var, index + 1):
+        return  # the element is one of those that are not known
     if index < len(items):
         items[index] = None
     while items and items[-1] is None:
