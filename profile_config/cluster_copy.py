@@ -8,11 +8,13 @@ What the script derives from them (WORLD_SIZE, a batch size) follows by itself, 
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
+from itertools import pairwise
 
-from mindspeed_mm_train_profiler.errors import CodedError
+from mindspeed_mm_train_profiler.errors import CodedError, Note
 from mindspeed_mm_train_profiler.launch_script import syntax
 from mindspeed_mm_train_profiler.launch_script.plan import LauncherCall, LaunchPlan, Word
+from mindspeed_mm_train_profiler.profile_config import cluster_follow
 from mindspeed_mm_train_profiler.profile_config.edits import Edit
 from mindspeed_mm_train_profiler.profile_config.shell_edit import Located, Sources, outer
 
@@ -41,6 +43,8 @@ SAMPLE: Mapping[str, str] = {
     "MM_PROFILER_MASTER_PORT": "23456",
 }
 """An allocation that no script has: what the proof reads the copy with."""
+ALLOCATIONS = tuple({**SAMPLE, "MM_PROFILER_NODE_RANK": rank} for rank in ("2", "0", "1"))
+"""Its last, first and another node: scripts do something else on the first or the last one."""
 
 
 def editable(plan: LaunchPlan) -> CodedError | None:
@@ -48,6 +52,9 @@ def editable(plan: LaunchPlan) -> CodedError | None:
     call = plan.call
     if call is None:
         return None
+    empty = [f"--{option}" for option, _ in VARIABLES if option in call.options and call.options[option] is None]
+    if call.launcher in LAUNCHERS and call.entry is None and empty:  # the entry was taken for the last one's value
+        return CodedError("cluster_options_empty", found=", ".join(empty))
     if call.launcher not in LAUNCHERS or call.quoted or call.entry is None or call.entry.span is None:
         found = f"{call.launcher}, quoted" if call.quoted else call.launcher
         return CodedError("cluster_launcher_not_supported", found=found, expected=", ".join(sorted(LAUNCHERS)))
@@ -71,24 +78,28 @@ def _starts_all(plan: LaunchPlan) -> str | None:
     return f"--node_rank {', '.join(sorted(ranks))}" if len(ranks) > 1 else None
 
 
-def edits(sources: Sources, call: LauncherCall, at_use: Collection[str] = ()) -> list[Located]:
-    """The edits of one copy of an ``editable`` launch. ``at_use``: options whose variables are set again, or mean
-    something else as well: their values are changed in the call alone.
+DEFINITION, LINE, USE = range(3)
+"""Where a node setting is changed, in the order in which it is tried: where it is defined, in a line of its own behind
+all that sets it, in the launcher's call alone (what is derived from it keeps the script's value)."""
+
+
+def edits(sources: Sources, call: LauncherCall, where: Mapping[str, int]) -> list[Located]:
+    """The edits of one copy of an ``editable`` launch. ``where``: options that are not changed at their definition.
 
     Error: ``cluster_not_editable`` for a value that stands nowhere it could be changed.
     """
     found: list[Located] = []
     added = []
     for option, variable in VARIABLES:
-        word = call.options.get(option)
-        if word is None:
+        word, level = call.options.get(option), where.get(option, DEFINITION)
+        located = _led(sources, call, option, variable, level)
+        if word is None and (located is None or cluster_follow.spelled(sources, option) is None):
             added.append(f"${{{variable}:+--{option}=${variable}}}")
-            continue
-        located = None if option in at_use else _definition(sources, word, variable)
-        located = located or _place(sources, word, variable)
-        if located is None:
-            raise CodedError("cluster_not_editable", found=f"--{option} {word.text}")
-        if located not in found:
+        elif word is not None:
+            located = located or _place(sources, word, variable)
+            if located is None:
+                raise CodedError("cluster_not_editable", found=f"--{option} {word.text}")
+        if located is not None and located not in found:
             found.append(located)
     found += [located for located in _hostfiles(sources) if located not in found]
     if added:
@@ -97,6 +108,28 @@ def edits(sources: Sources, call: LauncherCall, at_use: Collection[str] = ()) ->
             raise CodedError("cluster_not_editable", found=" ".join(added))
         found.append((span.path, Edit(span.start, span.start, (" ".join(added) + " ").encode())))
     return found
+
+
+def _led(sources: Sources, call: LauncherCall, option: str, variable: str, level: int) -> Located | None:
+    """The edit after which the option's variable has the allocation's value, also for what is derived from it."""
+    word = call.options.get(option)
+    located = _definition(sources, word, variable) if word is not None and level == DEFINITION else None
+    if located is None and level < USE:
+        named = cluster_follow.spelled(sources, option)
+        if named is None and word is None:
+            named = cluster_follow.own_name(sources, call, option)
+        located = cluster_follow.line(sources, named, variable) if named is not None else None
+    return located
+
+
+def notes(sources: Sources, call: LauncherCall, where: Mapping[str, int]) -> list[Note]:
+    """Variables that keep the script's own value, for what uses them beside the launcher."""
+    return [
+        Note("cluster_value_kept", {"name": name, "option": f"--{option}"})
+        for option, variable in VARIABLES
+        if _led(sources, call, option, variable, where.get(option, DEFINITION)) is None
+        and (name := cluster_follow.used_elsewhere(sources, option)) is not None
+    ]
 
 
 def _hostfiles(sources: Sources) -> list[Located]:
@@ -143,9 +176,11 @@ def _command(raw: bytes) -> tuple[bytes, bytes] | None:
 
 
 def _definition(sources: Sources, word: Word, variable: str) -> Located | None:
-    """Where the variable that is this word's whole value gets it."""
+    """Where the variable that is this word's whole value gets it; None where something else may set it as well."""
     for piece in word.pieces[:1]:
         for binding in piece.bindings:
+            if not cluster_follow.set_once(sources, binding.name):
+                continue
             if binding.text == word.text and binding.value is not None and binding.value.path in sources.files:
                 new = _wrapped(sources.raw(binding.value), variable)
                 if new is not None:
@@ -163,19 +198,39 @@ def _place(sources: Sources, word: Word, variable: str) -> Located | None:
     return None if new is None else (span.path, Edit(span.start, span.end, new))
 
 
-def problems(before: LaunchPlan, by_hand: LaunchPlan, allocated: LaunchPlan) -> list[tuple[str, str]]:
-    """What the copy would do otherwise: by hand as the original, in an allocation as that says.
+OTHERWISE = "otherwise:"
+"""Before a kind of problem of the proof by hand: it holds there, and not on every node of an allocation."""
 
-    Kinds: ``cluster:<option>``, the option whose value does not follow.
+
+def problems(
+    before: LaunchPlan, by_hand: LaunchPlan, allocated: LaunchPlan, values: Mapping[str, str]
+) -> list[tuple[str, str]]:
+    """What the copy would do otherwise on a node of an allocation than its ``values`` say, and than by hand.
+
+    Kinds: ``cluster:<option>``, the option whose value does not follow; ``otherwise:chain:<n>`` and
+    ``otherwise:train_iters``: a script may launch another command on some nodes, and that one is not changed.
     """
     found: list[tuple[str, str]] = []
     if by_hand.call is None or allocated.call is None or before.call is None:
         return [("cluster", "no launcher")]
+    told = [word.text for word in allocated.call.words]
     for option, variable in VARIABLES:
         word = allocated.call.options.get(option)
-        if word is None or not word.known or word.text != SAMPLE[variable]:
-            found.append((f"cluster:{option}", f"--{option} {word.text if word else None} != {SAMPLE[variable]}"))
+        if word is None or not word.known or word.text != values[variable]:
+            found.append((f"cluster:{option}", f"--{option} {word.text if word else None} != {values[variable]}"))
+        elif any(
+            name.replace("-", "_") == f"__{option}" and value.startswith("--") for name, value in pairwise(told)
+        ):  # the launcher refuses an option without a value, whatever follows
+            found.append((f"cluster:{option}", f"--{option} without a value"))
     nproc = before.nproc_per_node
-    if nproc and allocated.world_size != nproc * int(SAMPLE["MM_PROFILER_NNODES"]):
+    if nproc and allocated.world_size != nproc * int(values["MM_PROFILER_NNODES"]):
         found.append(("cluster:nnodes", f"world size {allocated.world_size}"))
+    node = values["MM_PROFILER_NODE_RANK"]
+    here, there = ([str(link.path) for link in plan.chain] for plan in (by_hand, allocated))
+    for index in range(1, max(len(here), len(there))):
+        if here[index : index + 1] != there[index : index + 1]:
+            led = ", ".join(there[index : index + 1]) or "nowhere"
+            found.append((f"{OTHERWISE}chain:{index}", f"node {node}: {led}"))
+    if by_hand.train_iters.value != allocated.train_iters.value:
+        found.append((f"{OTHERWISE}train_iters", f"node {node}: --train-iters {allocated.train_iters.value}"))
     return found

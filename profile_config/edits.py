@@ -35,6 +35,20 @@ def apply(data: bytes, edits: Iterable[Edit]) -> bytes:
     return b"".join(result)
 
 
+def joined(edits: Iterable[Edit]) -> list[Edit]:
+    """Edits that start at one place as one, what is inserted first standing first. Equal edits count once."""
+    found: dict[int, Edit] = {}
+    for edit in dict.fromkeys(edits):
+        first = found.get(edit.start)
+        if first is None:
+            found[edit.start] = edit
+        elif first.start == first.end:
+            found[edit.start] = Edit(edit.start, edit.end, first.new + edit.new)
+        else:
+            raise CodedError("edits_overlap", found=f"{edit.start}:{edit.end}")
+    return list(found.values())
+
+
 def text_edits(text: str, edits: Iterable[tuple[int, int, str]]) -> list[Edit]:
     """Edits given in characters of ``text``, as edits of its UTF-8 bytes.
 

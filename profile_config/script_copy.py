@@ -7,7 +7,7 @@ from mindspeed_mm_train_profiler.errors import CodedError, Note
 from mindspeed_mm_train_profiler.launch_script import read_launch
 from mindspeed_mm_train_profiler.launch_script.plan import LauncherCall, LaunchPlan, Word
 from mindspeed_mm_train_profiler.profile_config import cluster_copy, shell_edit, world
-from mindspeed_mm_train_profiler.profile_config.edits import Edit, apply
+from mindspeed_mm_train_profiler.profile_config.edits import Edit, apply, joined
 from mindspeed_mm_train_profiler.profile_config.proof import Request, script_problems
 from mindspeed_mm_train_profiler.profile_config.proposal import Proposal
 from mindspeed_mm_train_profiler.profile_config.store import Draft
@@ -63,8 +63,8 @@ class ScriptCopy:
         self.request = Request(paths)
         self.targets: list[Target] = []
         self.fixed: list[tuple[Path, Edit]] = []
-        self.at_use: set[str] = set()
-        """Node settings whose definition did not do: changed where they are used."""
+        self.where: dict[str, int] = {}
+        """Node settings whose definition did not do, and where they are changed instead."""
         self.notes: list[Note] = []
         self._targets(paths)
         self._fixed()
@@ -131,8 +131,9 @@ class ScriptCopy:
     def _edits(self) -> dict[Path, list[Edit]]:
         edits: dict[Path, list[Edit]] = {}
         nodes = self.proposal.nodes is not None
-        for path, edit in [*self.fixed, *(cluster_copy.edits(self.sources, self.call, self.at_use) if nodes else ())]:
-            edits.setdefault(path, []).append(edit)
+        # a line of a node setting stands before the recorder of the launcher that follows it
+        for path, edit in [*(cluster_copy.edits(self.sources, self.call, self.where) if nodes else ()), *self.fixed]:
+            edits[path] = joined([*edits.get(path, ()), edit])
         for target in self.targets:
             found = list(shell_edit.candidates(self.sources, target.word, target.value))
             if target.choice >= len(found):
@@ -161,10 +162,10 @@ class ScriptCopy:
     def _advance(self, kind: str) -> bool:
         """Try the next way of writing what did not hold."""
         if kind.startswith("cluster:"):
-            option, tried = kind.partition(":")[2], len(self.at_use)
-            self.at_use.add(option)
-            return len(self.at_use) > tried
-        order = [t for t in self.targets if t.kind == kind]
+            option = kind.partition(":")[2]
+            self.where[option] = self.where.get(option, cluster_copy.DEFINITION) + 1
+            return self.where[option] <= cluster_copy.USE
+        order = [t for t in self.targets if t.kind == kind.removeprefix(cluster_copy.OTHERWISE)]
         if not order:  # another argument changed along: a shared variable
             order = [t for t in self.targets if t.kind != "follow"]
         for target in order:
@@ -174,7 +175,10 @@ class ScriptCopy:
         return False
 
     def build(self, draft: Draft) -> list[ShellCopy]:
-        """The shell copies, proven; the script's own is still under its hidden name. Error: ``proof_failed``."""
+        """The shell copies, proven; the script's own is still under its hidden name.
+
+        Errors: ``proof_failed``; ``cluster_nodes_differ``, where only some nodes would launch the copy.
+        """
         problems: list[tuple[str, str]] = []
         for _ in range(MAX_TRIES):
             try:
@@ -185,9 +189,13 @@ class ScriptCopy:
                 raise
             problems = self._problems(draft, {})
             if not problems:
+                if self.proposal.nodes is not None:
+                    self.notes += cluster_copy.notes(self.sources, self.call, self.where)
                 return self._against_environment(draft, copies)
             if not self._advance(problems[0][0]):
                 break
+        if other := [detail for kind, detail in problems if kind.startswith(cluster_copy.OTHERWISE)]:
+            raise CodedError("cluster_nodes_differ", found="; ".join(other[:4]))
         shown = "; ".join(f"{kind}: {detail}" for kind, detail in problems[:4])
         raise CodedError("proof_failed", found=f"{self.plan.script}: {shown}")
 
@@ -218,8 +226,8 @@ class ScriptCopy:
     def _problems(self, draft: Draft, env: dict[str, str]) -> list[tuple[str, str]]:
         after = self._read(env)
         found = script_problems(self.plan, after, self.request)
-        if self.proposal.nodes is not None and not found:
-            found = cluster_copy.problems(self.plan, after, self._read({**env, **cluster_copy.SAMPLE}))
+        for values in cluster_copy.ALLOCATIONS if self.proposal.nodes is not None else ():
+            found = found or cluster_copy.problems(self.plan, after, self._read({**env, **values}), values)
         return found
 
     def _against_environment(self, draft: Draft, copies: list[ShellCopy]) -> list[ShellCopy]:
