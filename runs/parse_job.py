@@ -54,9 +54,9 @@ def start(job: Mapping[str, Any], *, python: str, environment: Mapping[str, str]
     return this_host.begin(folder)
 
 
-def look(folder: RunFolder, cursor: int | None, lines: int) -> dict[str, Any]:
+def look(folder: RunFolder, cursor: int | None, lines: int, node: int | None = None) -> dict[str, Any]:
     """A poll's facts, with ``parse``: {done, total, current, sessions}, and neither window nor iteration."""
-    facts = poll.poll(folder, cursor, lines)
+    facts = poll.poll(folder, cursor, lines, node)
     progress = folder.read("progress") or {}
     if (folder.read("run") or {}).get("launcher") == "slurm_array":
         from mindspeed_mm_train_profiler.runs import slurm_array

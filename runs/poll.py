@@ -5,6 +5,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from mindspeed_mm_train_profiler.errors import CodedError
 from mindspeed_mm_train_profiler.runs import launcher, redact
 from mindspeed_mm_train_profiler.runs.folder import RunFolder
 from mindspeed_mm_train_profiler.runs.logscan import tail
@@ -82,6 +83,25 @@ def tail_of(path: Path, cursor: int | None, count: int, known: Iterable[str] = (
     while lines and sum(len(line) for line in lines) > MAX_LOG_CHARS:
         left += len(lines.pop(0))
     return lines, position, left
+
+
+PLACES = 1 << 40
+"""A cursor of a run with several logs: which log it counts in, and the byte there; below 2**53, JSON's limit."""
+
+
+def tail_in(
+    path: Path, place: int, cursor: int | None, count: int, known: Iterable[str] = ()
+) -> tuple[list[str], int, int]:
+    """As ``tail_of``, for the log numbered ``place`` of several: a cursor from another one begins anew."""
+    own = cursor % PLACES if cursor is not None and cursor // PLACES == place else None
+    lines, position, left = tail_of(path, own, count, known)
+    return lines, place * PLACES + position, left
+
+
+def check_node(node: int | None, count: int) -> None:
+    """Error: ``node_unknown``, for a node (or a task of an array) that the run does not have."""
+    if node is not None and node >= count:
+        raise CodedError("node_unknown", found=node, expected=f"0..{count - 1}")
 
 
 def poll(folder: RunFolder, cursor: int | None = None, lines: int = 40, node: int | None = None) -> dict[str, Any]:

@@ -34,6 +34,10 @@ SUBMITTED = re.compile(rf"(?:Submitted batch job )?({JOB_ID.pattern})$")
 VALUE = re.compile(r"[\w.,:@%/+=\-\[\]]{1,200}")
 OWN_VARIABLES = frozenset({"SBATCH_ARRAY_INX", "SBATCH_WAIT"})
 """sbatch's options that are not the user's to set here, as variables."""
+WITHIN = ("SLURM_JOB_ID", "SLURM_JOBID")
+KEPT = frozenset({"SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_JWT", "SLURM_TASK_PROLOG", "SLURM_TASK_EPILOG"})
+"""What a server that runs inside an allocation hands on of Slurm's variables: the others describe that allocation, and
+srun would take them for the new job's (its memory, its processors)."""
 OWN_OPTIONS = (
     "--wrap",
     "--output",
@@ -99,7 +103,12 @@ def sbatch(folder: RunFolder, program: str, words: Sequence[str], environment: M
     script.write_text(program, encoding="utf-8")
     script.chmod(0o700)
     argv = ["sbatch", "--parsable", f"--job-name={name_of(folder)}", *words, "--open-mode=append", "--no-requeue"]
-    own = {name: value for name, value in environment.items() if name not in OWN_VARIABLES}
+    within = any(name in environment for name in WITHIN)
+    own = {
+        name: value
+        for name, value in environment.items()
+        if name not in OWN_VARIABLES and (name in KEPT or not (within and name.startswith("SLURM_")))
+    }
     try:
         done = call([*argv, str(script), sys.executable, str(folder.path)], own)
     except CodedError as error:

@@ -103,11 +103,16 @@ def log(folder: RunFolder) -> Path:
     return max(logs, key=lambda path: path.stat().st_mtime, default=folder.path / "slurm-0.log")
 
 
+def _number(path: Path) -> int:
+    return int(path.stem.rpartition("-")[2])
+
+
 def poll(folder: RunFolder, cursor: int | None, lines: int, node: int | None = None) -> dict[str, Any]:
     """``node``: whose task's log."""
+    looks.check_node(node, len(rows(folder)))
     now, code, _ = state(folder)
     path = folder.path / f"slurm-{node}.log" if node is not None else log(folder)
-    shown, position, left = looks.tail_of(path, cursor, lines, looks.secrets_of(folder))
+    shown, position, left = looks.tail_in(path, _number(path), cursor, lines, looks.secrets_of(folder))
     run = folder.read("run") or {}
     job = slurm.state_of(folder)
     return {

@@ -19,6 +19,8 @@ CAUSES = {
     "REVOKED": "slurm_cancelled",
 }
 """Slurm's ends that have a cause of their own."""
+UNSTARTED = "JobLaunchFailure"
+"""Slurm's reason where a node could not start the job's own script."""
 HELD = frozenset({"SUSPENDED", "STOPPED"})
 """It keeps its place, and does not go on until somebody lets it."""
 
@@ -53,24 +55,29 @@ def state_of(folder: RunFolder) -> tuple[str, int | None, slurm.JobState]:
     return "failed", code if code else job.exit_code, job
 
 
-def nodes_of(folder: RunFolder) -> list[dict[str, Any]]:
-    """One row a node: name, state, exit code, last iteration it printed."""
+def nodes_of(folder: RunFolder, state: str) -> list[dict[str, Any]]:
+    """One row a node: name, state, exit code, last iteration it printed.
+
+    ``state``: the run's own; where that has ended, a node that wrote no end was stopped or lost.
+    """
     names = (folder.read("job") or {}).get("nodes") or []
     rows = []
     for number in range(int((folder.read("run") or {}).get("nodes") or 1)):
         own = slurm.node_folder(folder, number)
         end, status = own.read("end"), own.read("status") or {}
         code = exit_code(end) if end is not None else None
-        started = own.read("script") is not None
+        going = "running" if own.read("script") is not None else "starting"
         rows.append(
             {
                 "node": number,
                 "name": names[number] if number < len(names) else None,
                 "state": ("failed" if code else "succeeded")
                 if end is not None
-                else "running"
-                if started
-                else "starting",
+                else going
+                if state in poll.ACTIVE
+                else "stopped"
+                if state == "stopped"
+                else "lost",
                 "exit_code": code,
                 "iteration": status.get("iteration"),
             }
@@ -87,21 +94,22 @@ def printing_node(folder: RunFolder) -> RunFolder | None:
 def poll_job(folder: RunFolder, cursor: int | None, lines: int, node: int | None = None) -> dict[str, Any]:
     """The same facts as of a local run, with ``nodes`` and ``slurm``."""
     run, build = folder.read("run") or {}, folder.read("build") or {}
+    poll.check_node(node, int(run.get("nodes") or 1))
     state, code, job = state_of(folder)
     chosen = slurm.node_folder(folder, node) if node is not None else printing_node(folder)
     facts = (chosen.read("status") if chosen is not None else None) or {}
     window = poll.window_of(build, facts)
     seen = poll.sessions(folder, build)
-    shown, position, left = poll.tail_of(
-        chosen.log if chosen is not None else slurm.log_of(folder), cursor, lines, poll.secrets_of(folder)
-    )
+    place, secrets = (int(chosen.path.name) + 1, poll.secrets_of(chosen)) if chosen is not None else (0, [])
+    log = chosen.log if chosen is not None else slurm.log_of(folder)
+    shown, position, left = poll.tail_in(log, place, cursor, lines, secrets)
     iteration, ms = facts.get("iteration"), facts.get("ms_per_iteration")
     total = facts.get("train_iters") or build.get("train_iters")
     eta = None
     if state == "running" and iteration is not None and ms is not None and total is not None:
         eta = round(max(0, total - iteration) * ms / 1000, 1)
     phase = "launching" if state == "starting" else poll.phase_of(state, facts, chosen or folder, window, len(seen))
-    rows = nodes_of(folder)
+    rows = nodes_of(folder, state)
     ends = [end for own in slurm.node_folders(folder) if (end := own.read("end")) is not None]
     return {
         "run_id": folder.run_id,
@@ -121,7 +129,7 @@ def poll_job(folder: RunFolder, cursor: int | None, lines: int, node: int | None
         if state not in poll.ACTIVE
         else None,
         "log_tail": shown,
-        "log_path": str(chosen.log if chosen is not None else slurm.log_of(folder)),
+        "log_path": str(log),
         "cursor": position,
         "omitted_bytes": left,
         "sessions_seen": seen,
@@ -166,9 +174,12 @@ def diagnosis(
     if state in {"failed", "lost"} and ("no shared file system" in spoken or job.exit_code == NOT_SHARED):
         line = next((line for line in spoken.splitlines() if "no shared file system" in line), "")
         found.append(row("slurm_not_shared", redact.text(line)[:400]))
-    known = poll.secrets_of(folder)
+    elif state == "failed" and job.reason == UNSTARTED and folder.read("job") is None and not spoken:
+        # the first node could not even open the job's log in the run's folder
+        found.append(row("slurm_not_shared", f"job {number}: {job.reason}, {job.nodes or ''}: {slurm.log_of(folder)}"))
     failed = [slurm.node_folder(folder, item["node"]) for item in rows if item["exit_code"]]
     for own in (failed or ([chosen] if chosen is not None else []))[:4]:
+        known = poll.secrets_of(own)
         told = [
             dict(item, evidence=redact.text(str(item.get("evidence", "")), known)[:400])
             for item in (own.read("status") or {}).get("findings") or []

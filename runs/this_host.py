@@ -162,6 +162,8 @@ def state(folder: RunFolder) -> tuple[str, int | None, int | None]:
 def poll(folder: RunFolder, cursor: int | None, lines: int, node: int | None = None) -> dict[str, Any]:
     """Reads the run's records and the end of its log, whatever the log's size."""
     build, run = folder.read("build") or {}, folder.read("run") or {}
+    if node != build.get("node_rank"):  # with a part of several nodes started here, that node's number
+        looks.check_node(node, 1)
     facts = facts_of(folder)
     now, code, killed = state(folder)
     seen = looks.sessions(folder, build)

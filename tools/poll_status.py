@@ -163,7 +163,7 @@ async def poll_status(
     spoken = resolve_language(language)
     folder = folders.find(run_id)
     if run_id.startswith("parse-"):
-        return await _parse_job(folder, cursor, wait_s, log_lines, spoken, context)
+        return await _parse_job(folder, cursor, wait_s, log_lines, node, spoken, context)
     facts = await anyio.to_thread.run_sync(poll.poll, folder, cursor, log_lines, node)
     deadline, first, told = time.monotonic() + wait_s, facts, -1
     while facts["state"] in poll.ACTIVE and time.monotonic() < deadline and not poll.changed(first, facts):
@@ -192,16 +192,22 @@ def _windows(folder: "RunFolder", spoken: wording.Language) -> list[WindowOpened
 
 
 async def _parse_job(
-    folder: "RunFolder", cursor: int | None, wait_s: float, log_lines: int, spoken: wording.Language, context: Any
+    folder: "RunFolder",
+    cursor: int | None,
+    wait_s: float,
+    log_lines: int,
+    node: int | None,
+    spoken: wording.Language,
+    context: Any,
 ) -> PollStatusResult:
     """An offline parse: progress by session instead of iterations."""
     from mindspeed_mm_train_profiler.runs import parse_job, poll
 
-    facts = await anyio.to_thread.run_sync(parse_job.look, folder, cursor, log_lines)
+    facts = await anyio.to_thread.run_sync(parse_job.look, folder, cursor, log_lines, node)
     deadline, first = time.monotonic() + wait_s, facts["parse"]["done"]
     while facts["state"] in poll.ACTIVE and time.monotonic() < deadline and facts["parse"]["done"] == first:
         await anyio.sleep(min(TICK_S, max(0.0, deadline - time.monotonic())))
-        facts = await anyio.to_thread.run_sync(parse_job.look, folder, cursor, log_lines)
+        facts = await anyio.to_thread.run_sync(parse_job.look, folder, cursor, log_lines, node)
         if context is not None:
             await context.report_progress(facts["parse"]["done"], facts["parse"]["total"], facts["parse"]["current"])
     known = {name: facts[name] for name in PollStatusResult.model_fields if name in facts and name not in RENDERED}

@@ -285,6 +285,40 @@ async def test_a_folder_that_is_not_shared(world: World, monkeypatch: pytest.Mon
     assert done["state"] == "failed" and done["diagnosis"][0]["code"] == "slurm_not_shared", done
 
 
+async def test_a_folder_that_no_node_sees(world: World) -> None:
+    run_id = await world.launched(more={"sbatch": ["--hold"]})
+    folder = folders.find(run_id)
+    waiting = await world.ask("poll_status", run_id=run_id, node=2)
+    assert waiting["error"]["code"] == "node_unknown", "of two nodes"
+    hidden = folder.path.with_name("elsewhere")
+    job = str((folder.read("run") or {})["job_id"])
+    folder.path.rename(hidden)
+    world.cluster.run("scontrol", "release", job)
+    world.cluster.wait(lambda: slurm.state(job).state == "FAILED", 60)
+    assert not folder.path.exists()
+    hidden.rename(folder.path)
+    done = await world.ask("poll_status", run_id=run_id)
+    assert done["state"] == "failed" and done["diagnosis"][0]["code"] == "slurm_not_shared", done
+    assert {row["state"] for row in done["nodes"]} == {"lost"}
+
+
+async def test_a_server_within_an_allocation(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What describes that allocation is not the new job's: its processors and memory would be refused."""
+    around = {
+        "JOB_ID": "77",
+        "CPUS_PER_TASK": "64",
+        "MEM_PER_CPU": "10",
+        "MEM_PER_NODE": "20",
+        "NTASKS": "9",
+        "NODEID": "4",
+    }
+    for name, value in around.items():
+        monkeypatch.setenv(f"SLURM_{name}", value)
+    run_id = await world.launched(ranks=[0, 3])
+    done = await world.until(run_id, ended)
+    assert [row["state"] for row in done["nodes"]] == ["succeeded", "succeeded"], done
+
+
 @pytest.mark.parametrize(
     ("more", "code"),
     [

@@ -55,6 +55,8 @@ TEXTS: dict[str, str] = {
     "slurm_refused.hint": "Check partition, account, time and the number of nodes (sinfo, sacctmgr show assoc).",
     "slurm_option_invalid.message": "Not an sbatch option that can be passed on: {found}",
     "slurm_option_invalid.hint": "Long options only (--qos=x, --gres=npu:8); nodes, tasks, output, array and wrap are set by the server.",
+    "node_unknown.message": "This run has no node {found}.",
+    "node_unknown.hint": "Nodes are counted from 0: {expected}; poll_status lists them under nodes.",
     "nodes_missing.message": "This build was not made for an allocation of nodes.",
     "nodes_missing.hint": "Call build_config with nodes, then launch with launcher slurm.",
 }

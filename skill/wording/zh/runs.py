@@ -55,6 +55,8 @@ TEXTS: dict[str, str] = {
     "slurm_refused.hint": "请检查 partition、account、time 和节点数（sinfo、sacctmgr show assoc）。",
     "slurm_option_invalid.message": "不是可以传递的 sbatch 选项：{found}",
     "slurm_option_invalid.hint": "只接受长选项（--qos=x、--gres=npu:8）；nodes、tasks、output、array、wrap 由服务设置。",
+    "node_unknown.message": "该运行没有节点 {found}。",
+    "node_unknown.hint": "节点从 0 开始编号：{expected}；poll_status 的 nodes 中列有所有节点。",
     "nodes_missing.message": "该构建不是为多节点作业分配制作的。",
     "nodes_missing.hint": "请在 build_config 中给出 nodes，再以 launcher slurm 启动。",
 }
