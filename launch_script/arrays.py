@@ -86,6 +86,10 @@ def remove(shell: Shell, word: str) -> None:
     index = place(found[2], tuple(items), shell)
     if index is None:
         raise arithmetic.Unknown(found[2])
+    if var.array is None:  # bash unsets its only element, and calls any other an error
+        if index == 0:
+            shell.variables.pop(found[1])
+        return
     if not countable(var, index + 1):
         return  # the element is one of those that are not known
     if index < len(items):

@@ -63,7 +63,11 @@ def _echo(shell: Shell, node: Any, words: list[Word]) -> Status:
 def _printf(shell: Shell, node: Any, words: list[Word]) -> Status:
     texts = [word.text for word in words[1:]]
     if texts[:1] == ["-v"]:
-        return _read(shell, node, words[:3])
+        done = printf(texts[2:]) if all(word.known for word in words) and "".join(texts[1:2]).isidentifier() else None
+        if done is None:
+            return _read(shell, node, words[:3])
+        shell.assign(texts[1], Var(plain(done)))
+        return True
     done = printf(texts) if all(word.known for word in words) else None
     say(shell, plain("?", known=False) if done is None else plain(done))
     return True

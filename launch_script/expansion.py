@@ -194,6 +194,8 @@ def parameter(shell: Shell, node: Any, name: str, *, quoted: bool) -> Value:
     if name in {"@", "*"}:
         return elements(shell.arguments, node, shell, quoted=quoted, joined=name == "*")
     if name == "#":
+        if not all(known(argument) for argument in shell.arguments):  # one of them may have been many, or none
+            return shell.record.unknown(shell.source.raw(node), shell.source, node, Note("depends_on_unknown", {}))
         return plain(str(len(shell.arguments)))
     if name in RUN_TIME and (name == "?" or name not in shell.variables):
         return shell.record.unknown(shell.source.raw(node), shell.source, node, Note("known_at_run_time", {}))
