@@ -3,6 +3,7 @@
 Layouts met: one die a card (910B), two dies (A3, 310P), with or without HBM column, the wide one of 26.x, with or
 without a process table, blank process names, text before the table. Two kinds of rows describe a die: ``NPU Name |
 Health | Power ...`` and ``Chip [Device|Phy-ID] | Bus-Id | AICore ...``; the header says which columns there are.
+The 950 generation gives id and name a column each, has no chip numbers, and says NPU Util in the place of AICore.
 """
 
 import re
@@ -17,8 +18,9 @@ from mindspeed_mm_train_profiler.npu_host import child
 
 TIMEOUT_S = 15.0
 Status = Literal["ok", "not_found", "timeout", "driver_refuses", "error", "unreadable"]
-BUS = re.compile(r"^(?:[0-9A-Fa-f]{4,8}:)?[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f]$|^(?:N/?A)?$|^-+$")
-"""A PCI address, with a domain of any width or none; what is printed where a SoC or a virtual card has none."""
+BUS = re.compile(r"^(?:[\dA-Fa-fxX*]{4,8}:)?[\dA-Fa-fxX*]{2}:[\dA-Fa-fxX*]{2}\.[\dA-Fa-fxX*]$|^(?:N/?A)?$|^-+$")
+"""A PCI address, with a domain of any width or none, or masked; or what a SoC or a virtual card has in its place."""
+UNTOLD = re.compile(r"N/?A|-+", re.I)
 CONTROL = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 PROCESS_HEAD = re.compile(r"\bprocess[ _-]?id\b|\bpid\b", re.I)
 PAIR = re.compile(r"(\d+)\s*/\s*(\d+)")
@@ -40,10 +42,13 @@ class NpuProcess:
 
 @dataclass(slots=True)
 class Die:
-    """One die: ``npu`` and ``chip`` as npu-smi counts, ``device`` the logical index (position) a rank uses."""
+    """One die: ``npu`` and ``chip`` as npu-smi counts, ``device`` the logical index (position) a rank uses.
+
+    ``chip`` None: npu-smi printed none. ``aicore_percent``: AICore(%), or NPU Util(%) where that stands in its place.
+    """
 
     npu: int
-    chip: int
+    chip: int | None
     device: int | None
     name: str | None
     health: str | None
@@ -54,6 +59,10 @@ class Die:
     hbm_used_mb: int | None = None
     hbm_total_mb: int | None = None
     processes: list[NpuProcess] = field(default_factory=list)
+
+    @property
+    def place(self) -> str:
+        return str(self.npu) if self.chip is None else f"{self.npu}.{self.chip}"
 
 
 @dataclass(slots=True)
@@ -89,7 +98,7 @@ def _percent(text: str) -> int | None:
 def parse(text: str) -> SmiReport:
     """Read the output of ``npu-smi info``; nothing readable gives status "unreadable" (or "driver_refuses")."""
     report = SmiReport(path=None, status="unreadable", simulated="simulated" in text.lower())
-    has_hbm, second = False, ""
+    has_hbm, second, own_column = False, "", False
     table: Literal["npu", "process"] | None = None
     pending: tuple[int, str | None, str | None] | None = None
     for line in CONTROL.sub("", text).splitlines()[:5000]:
@@ -101,11 +110,13 @@ def parse(text: str) -> SmiReport:
             report.version = found[1]
         elif PROCESS_HEAD.search(joined):
             table, report.processes_known = "process", True
-        elif re.match(r"NPU\s+Name", cells[0]):
-            table = "npu"
-        elif re.match(r"Chip\b", cells[0]) and "Bus-Id" in joined:
+        elif re.match(r"NPU(?:\s+ID)?\s+Name\b", joined):
+            table, own_column = "npu", "Name" not in cells[0]
+        elif table == "npu" and "Bus-Id" in cells:
             has_hbm, second = "HBM" in joined, cells[0].partition(" ")[2].strip()
-        elif table == "npu" and len(cells) >= 3:
+        elif table == "npu" and len(cells) >= 3 + own_column:
+            if own_column:
+                cells = [f"{cells[0]} {cells[1]}".strip(), *cells[2:]]
             pending = _npu_row(report, cells, pending, has_hbm, second)
         elif table == "process":
             _process_row(report, cells)
@@ -125,14 +136,15 @@ def _npu_row(
     report: SmiReport, cells: list[str], pending: tuple[int, str | None, str | None] | None, has_hbm: bool, second: str
 ) -> tuple[int, str | None, str | None] | None:
     first = cells[0].split()
-    if not first or not first[0].isdecimal():
+    untold = not first or UNTOLD.fullmatch(first[0]) is not None
+    if (pending is None or not cells[2]) if untold else not first[0].isdecimal():
         return pending
-    if BUS.match(cells[1]) and pending is not None and (len(first) == 1 or first[1].isdecimal()):
+    if BUS.match(cells[1]) and pending is not None and (len(first) < 2 or first[1].isdecimal() or cells[1]):
         npu, name, health = pending
         device = _number(first[1]) if len(first) > 1 and second else None
         rest = cells[2]
         pairs = [(int(a), int(b)) for a, b in PAIR.findall(rest)]
-        die = Die(npu, int(first[0]), device, name, health, cells[1], _percent(rest))
+        die = Die(npu, None if untold else int(first[0]), device, name, health, cells[1], _percent(rest))
         if has_hbm and len(pairs) == 1 and re.search(r"\d+\s*/\s*\d+$", rest):
             # the memory column says NA: the one pair left is the last column's, HBM
             die.hbm_used_mb, die.hbm_total_mb = pairs[0] if pairs[0][1] else (None, None)
@@ -143,20 +155,24 @@ def _npu_row(
                 die.hbm_used_mb, die.hbm_total_mb = pairs[-1] if pairs[-1][1] else (None, None)
         report.dies.append(die)
         return None
+    if untold:
+        return pending
     name = " ".join(first[1:]) or None
     return int(first[0]), name, cells[1] or None
 
 
 def _process_row(report: SmiReport, cells: list[str]) -> None:
     first = cells[0].split()
-    if len(cells) < 4 or len(first) < 2 or not all(part.isdecimal() for part in first[:2]):
+    if len(cells) < 4 or not first or not all(part.isdecimal() or UNTOLD.fullmatch(part) for part in first[:2]):
         return
+    npu, chip = _number(first[0]), _number(first[1]) if len(first) > 1 else None
     pid = _number(cells[1].split()[0]) if cells[1].split() else None
-    if pid is None:
+    if pid is None or npu is None:
         return
     memory = re.match(r"\d+", cells[3])
     for die in report.dies:
-        if (die.npu, die.chip) == (int(first[0]), int(first[1])):
+        # which die of the card is not always told: then it is each that it may be
+        if die.npu == npu and (chip is None or die.chip is None or die.chip == chip):
             die.processes.append(NpuProcess(pid, cells[2] or None, int(memory[0]) if memory else None))
 
 

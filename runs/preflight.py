@@ -165,9 +165,9 @@ def look_npus(build: Mapping[str, Any], environment: Mapping[str, str], smi: Smi
     for die in dies[: wanted or None]:
         used = die.hbm_used_mb if die.hbm_used_mb is not None else die.memory_used_mb
         if die.processes:
-            busy.append(f"{die.npu}.{die.chip} (pid {', '.join(str(p.pid) for p in die.processes[:4])})")
+            busy.append(f"{die.place} (pid {', '.join(str(p.pid) for p in die.processes[:4])})")
         elif not smi.processes_known and used is not None and used > BUSY_MB:
-            busy.append(f"{die.npu}.{die.chip} ({used} MB)")
+            busy.append(f"{die.place} ({used} MB)")
     if busy:
         yield Finding(Note("npu_busy", {"npus": "; ".join(busy)}), True)
 

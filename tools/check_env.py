@@ -44,7 +44,7 @@ class ProcessFound(BaseModel):
 
 class NpuFound(BaseModel):
     npu: int
-    chip: int
+    chip: int | None = None
     device: int | None = None
     name: str | None = None
     health: str | None = None
@@ -235,7 +235,7 @@ def judge(report: Any, answer: Any, found: Any, msprof: str | None) -> tuple[lis
     if msprof is None:
         notes.append(Note("msprof_absent", {}))
     notes += [
-        Note("npu_unhealthy", {"npu": die.npu, "chip": die.chip, "health": die.health})
+        Note("npu_unhealthy", {"npu": die.npu, "chip": "-" if die.chip is None else die.chip, "health": die.health})
         for die in report.dies
         if die.health not in {None, "OK"}
     ]

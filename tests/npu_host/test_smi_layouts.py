@@ -116,7 +116,7 @@ def test_any_text_is_survived(text: str) -> None:
 def test_a_damaged_table_is_survived(at: int, size: int) -> None:
     text = ONE_DIE + PROCESSES
     for die in smi.parse(text[:at] + text[at + size :]).dies:
-        assert die.npu >= 0 and die.chip >= 0
+        assert die.npu >= 0 and (die.chip is None or die.chip >= 0)
 
 
 def command(folder: Path, body: str) -> dict[str, str]:
@@ -163,7 +163,7 @@ def test_the_real_outputs(profiler_shared: Path) -> None:
                 assert die.hbm_total_mb or die.memory_total_mb
 
 
-@pytest.mark.parametrize("bus", ["", "N/A", "--", "NA", "00000000:C1:00.0", "c1:00.0"])
+@pytest.mark.parametrize("bus", ["", "N/A", "--", "NA", "00000000:C1:00.0", "c1:00.0", "xxxx:xx:xx.x", "****:**:**.*"])
 def test_a_die_is_a_die_whatever_stands_for_its_bus(bus: str) -> None:
     report = smi.parse(ONE_DIE.replace("0000:C1:00.0", bus.ljust(12)))
     assert [(d.npu, d.health, d.hbm_used_mb) for d in report.dies] == [(4, "OK", 1200), (5, "Warning", 40000)]
@@ -188,3 +188,66 @@ def test_memory_that_is_not_told_is_not_read_from_the_next_column(unknown: str) 
     die = smi.parse(ONE_DIE.replace("0    / 0    1200", f"{unknown}    1200")).dies[0]
     assert (die.memory_used_mb, die.memory_total_mb) == (None, None)
     assert (die.hbm_used_mb, die.hbm_total_mb) == (1200, 65536)
+
+
+OWN_COLUMNS = """\
++--------+-------------+--------+-----------------------------------------------+
+| npu-smi 29.1.rc7                Version: 29.1.rc7                             |
++--------+-------------+--------+-----------------------------------------------+
+| NPU ID | Name        | Health | Power(W)    Temp(C)        Hugepages-Usage(page) |
+|        |             | Bus-Id | NPU Util(%) Memory-Usage(MB) HBM-Usage(MB)    |
++========+=============+========+===============================================+
+| 2      | Ascend9x0PR | OK     | 201.5       44             0     / 0          |
+|        |             | NA     | 31          0     / 0      7001  / 90112      |
++========+=============+========+===============================================+
+| 7      | Ascend9x0PR | Alarm  | -           48             0     / 0          |
+|        |             | 0000:71:00.0 | 0     0     / 0      90000 / 90112      |
++========+=============+========+===============================================+
+"""
+OWN_COLUMNS_PROCESSES = """\
+| NPU ID          | Process id    | Process name | Process memory(MB) | Process id in container |
++=================+===============+==============+====================+=========================+
+| No running processes found in NPU 2                                                           |
+| 7               | 5151          |              | 332                | NA                      |
+| 7               | 5152          | python       | 80100              | 61                      |
+"""
+
+
+def test_an_id_and_a_name_with_a_column_each_and_no_chips() -> None:
+    report = smi.parse(OWN_COLUMNS)
+    assert (report.status, report.version, report.processes_known) == ("ok", "29.1.rc7", False)
+    assert [(d.npu, d.chip, d.device, d.name, d.health) for d in report.dies] == [
+        (2, None, 0, "Ascend9x0PR", "OK"),
+        (7, None, 1, "Ascend9x0PR", "Alarm"),
+    ]
+    assert [(d.aicore_percent, d.memory_total_mb, d.hbm_used_mb, d.hbm_total_mb) for d in report.dies] == [
+        (31, None, 7001, 90112),
+        (0, None, 90000, 90112),
+    ]
+    assert [d.place for d in report.dies] == ["2", "7"]
+
+
+def test_processes_of_a_card_without_chips() -> None:
+    first, second = smi.parse(OWN_COLUMNS + OWN_COLUMNS_PROCESSES).dies
+    assert first.processes == []
+    assert [(p.pid, p.name, p.memory_mb) for p in second.processes] == [(5151, None, 332), (5152, "python", 80100)]
+
+
+@pytest.mark.parametrize("unknown", ["NA", "N/A", "-"])
+def test_a_chip_without_a_number_is_a_chip(unknown: str) -> None:
+    text = (ONE_DIE + PROCESSES).replace("| 0             | 0000:01:00.0", f"| {unknown}            | 0000:01:00.0")
+    dies = smi.parse(text).dies
+    assert [(d.npu, d.chip, d.hbm_used_mb) for d in dies] == [(4, 0, 1200), (5, None, 40000)]
+    assert [p.pid for p in dies[1].processes] == [4242, 4243]
+
+
+def test_a_process_whose_chip_is_not_told_is_on_its_card() -> None:
+    text = (ONE_DIE + PROCESSES).replace("| 5       0     |", "| 5       NA    |")
+    assert [len(d.processes) for d in smi.parse(text).dies] == [0, 2]
+
+
+def test_an_empty_row_is_no_die() -> None:
+    assert (
+        len(smi.parse(ONE_DIE.replace("| 0             | 0000:C1", "|   |   |   |\n| 0             | 0000:C1")).dies)
+        == 2
+    )
