@@ -15,7 +15,10 @@ from mindspeed_mm_train_profiler.runs import signatures
 
 ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-Z\\-_]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x08")
 ITERATION = re.compile(r"\biteration\s+(\d{1,9})\s*/\s*(\d{1,9})\b")
-ELAPSED = re.compile(r"elapsed time per iteration \(ms\):\s*([0-9]+(?:\.[0-9]+)?)")
+ELAPSED = re.compile(r"elapsed time per iteration(?: \((ms|s)\))?:\s*([0-9]+(?:\.[0-9]+)?)")
+"""Milliseconds where no unit is told; the autoencoder's trainer tells seconds."""
+BEHIND = 2
+"""Ranks that print into one log may be that much apart. A number further back is a training that began again."""
 PARSE_START = re.compile(r"Start parsing profiling data")
 PARSE_END = re.compile(r"All profiling data parsed in a total time of|profiling data parse(?:d)? finished")
 CHUNK = 1024 * 1024
@@ -58,11 +61,12 @@ class Scan:
         self.lines = number
         counted = [(int(a), int(b)) for a, b in ITERATION.findall(text) if int(a) <= int(b)]
         for done, total in counted:  # ranks that print at once put two into a line
-            self.iteration = done if self.iteration is None else max(self.iteration, done)
-            self.first_iteration = done if self.first_iteration is None else self.first_iteration
+            if self.iteration is None or done < self.iteration - BEHIND:
+                self.iteration = self.first_iteration = done
+            self.iteration = max(self.iteration, done)
             self.train_iters = total
         if counted:
-            self.ms.extend(float(value) for value in ELAPSED.findall(text))
+            self.ms.extend(float(value) * (1000 if unit == "s" else 1) for unit, value in ELAPSED.findall(text))
         # no return here: another rank's error may stand in the same line
         if PARSE_START.search(text):
             self.parsing += 1

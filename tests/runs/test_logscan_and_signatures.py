@@ -33,6 +33,8 @@ VARIANTS = {
     "behind a long progress bar": "\r".join(f" {i % 100}%|####|" for i in range(2000))
     + "\r iteration       12/     100 | elapsed time per iteration (ms): 71.5 |",
     "two ranks in a line": " iteration 11/ 100 | elapsed time per iteration (ms): 71.5 | iteration 12/ 100 | elapsed time per iteration (ms): 71.5 |",
+    "milliseconds without a unit": "iteration       12/     100 | loss: 1.0E+00 | elapsed time per iteration: 71.5 | tokens",
+    "seconds": " [2026-01-01 00:00:00] iteration       12/     100 | elapsed time per iteration (s): 0.071500 | x",
     "garbled by another rank": "Warning: x iteration       12/     100 | elapsed time per iteration (ms): 71.5 | Warn",
 }
 SAMPLES = {
@@ -93,6 +95,9 @@ SAMPLES = {
     "not_a_number": "RuntimeError: found NaN in local grad norm in backward pass. Device: 0",
     "rendezvous_unreachable": "DistNetworkError: The addresses of (node0, 6000) cannot be retrieved (gai error: -2 - x).",
     "aborted": "  exitcode  : -6 (pid: 5)",
+    "kernel_package_missing": "        Get path and read binary_info_config.json failed, is the opp_kernel package there?",
+    "peer_gone": "[rank1]: torch.distributed.DistNetworkError: Connection reset by peer",
+    "job_cancelled": "slurmstepd: error: *** JOB 9 ON node1 CANCELLED AT 2026-01-01T00:00:00 DUE TO TIME LIMIT ***",
     "native_call_failed": "[ERROR] (PID:1, Device:0, RankID:-1) ERR00100 PTA call acl api failed.",
 }
 
@@ -144,17 +149,22 @@ ALSO = {
         "RuntimeError: x:443 NPU function error: AclrtSynchronizeDeviceWithTimeout, error code is 507014",
         "[Error]: The aicore execution times out.",
         "The error is an exception of aivec error",
+        "[Error]: The vector core execution is abnormal.",
+        "EZ9903: [PID: 7] kernel launch failed: 507015",
+        "E39999: [PID: 7] an exception occurred during AICPU execution, stream_id:3",
     ],
     "operator_missing": [
         "Error: Op X is not supported on this device",
         "EZ1001: bad dtype",
+        "E89999: op[X], tiling failed",
         "RuntimeError: aclnnX or aclnnXGetWorkspaceSize not in libopapi.so, or libopapi.sonot found.",
         "RuntimeError: y:26 NPU function error: call aclnnInplaceZero failed, error code is 561103",
     ],
     "device_busy_or_absent": [
         "rtSetDevice execute failed, reason=[device busy]",
         "error code: 107001",
-        "EE9999: Inner Error",
+        "EE1001: The argument is invalid.Reason: set ASCEND_RT_VISIBLE_DEVICES:9 error, input data rang[0-4)",
+        "get device count failed, runtime result = 207004.",
         "NPU function error: aclrtSetDevice(id), error code is 507033",
     ],
     "port_in_use": [
@@ -163,24 +173,52 @@ ALSO = {
         "Communication_Error_Bind_IP_Port(EI0019): The IP address 10.0.0.1 and port 60000 have already been bound.",
         "[W socket.cpp:436] [c10d] The server socket has failed to bind to [::]:6000 (errno: 98 - address already in use).",
     ],
-    "npu_out_of_memory": ["torch.OutOfMemoryError: NPU out of memory", "runtime result = 207018"],
+    "npu_out_of_memory": [
+        "torch.OutOfMemoryError: NPU out of memory",
+        "runtime result = 207018",
+        "NPU function error: aclrtMalloc, error code is 207001",
+    ],
     "permission_denied": ["train.sh: line 3: ./run.sh: Permission denied"],
-    "host_out_of_memory": ["oom-kill:constraint=CONSTRAINT_MEMCG", "MemoryError"],
+    "host_out_of_memory": [
+        "oom-kill:constraint=CONSTRAINT_MEMCG",
+        "MemoryError",
+        "slurmstepd: error: Detected 3 oom_kill events in StepId=9.0.",
+        "slurmstepd: error: Detected 1 oom-kill event(s) in StepId=9.batch.",
+        "srun: error: node1: task 0: Out Of Memory",
+        "numpy.core._exceptions._ArrayMemoryError: Unable to allocate 9.0 GiB for an array with shape (3, 3)",
+        "  what():  std::bad_alloc",
+    ],
+    "driver_refuses": ["[ERROR] drvGetDevNum failed, ret=4", "open /dev/davinci_manager: Permission denied"],
     "shared_memory_small": [
         "RuntimeError: unable to open shared memory object </torch_7> in read-write mode: No space left on device (28)",
         "RuntimeError: DataLoader worker (pid 7) is killed by signal: Bus error. Workers are out of shared memory.",
         "  exitcode  : -7 (pid: 5)",
     ],
+    "rendezvous_timeout": ["RuntimeError: Timed out initializing process group in store based barrier on rank: 3"],
+    "peer_gone": ["EOFError", "BrokenPipeError: [Errno 32] Broken pipe", "RuntimeError: Connection closed by peer"],
+    "kernel_package_missing": ["E19999 The opp version of the model does not match the current one"],
+    "file_missing": ["datasets.exceptions.DatasetNotFoundError: Dataset '/data/x' doesn't exist on the Hub"],
+    "native_call_failed": [
+        "EE9999: Inner Error",
+        "EH9999: Inner Error!",
+        "EE1001: The argument is invalid.",
+        "RuntimeError: x:200 OPS function error: Identity, error code is 500002",
+    ],
     "cann_not_sourced": ["ImportError: libascend_hal.so: cannot open shared object file: No such file or directory"],
-    "checkpoint_failed": ["RuntimeError: [enforce fail at inline_container.cc:603] . unexpected pos 123 vs 122"],
+    "checkpoint_failed": [
+        "RuntimeError: PytorchStreamWriter failed writing file data/7",
+        "RuntimeError: [enforce fail at inline_container.cc:603] . unexpected pos 123 vs 122",
+    ],
     "checkpoint_unreadable": [
         "safetensors_rust.SafetensorError: Error while deserializing header: HeaderTooLarge",
         "RuntimeError: PytorchStreamReader failed reading zip archive: failed finding central directory",
         "AssertionError: could not find arguments in the checkpoint",
+        "EOFError: Ran out of input",
     ],
     "model_files_missing": [
         "HFValidationError: Repo id must be in the form 'repo_name' or 'namespace/repo_name': './ckpt/hf'",
         "OSError: We couldn't connect to 'https://huggingface.co' to load the files",
+        "requests.exceptions.ConnectionError: HTTPSConnectionPool(host='huggingface.co', port=443): Max retries",
     ],
     "limits_reached": [
         "RuntimeError: can't start new thread",
@@ -191,6 +229,9 @@ ALSO = {
     "rendezvous_unreachable": [
         "RendezvousConnectionError: The connection to the C10d store has failed.",
         "DistNetworkError: The client socket has timed out after 60000ms while trying to connect to (10.0.0.1, 6000).",
+        "RuntimeError: The client socket has failed to connect to any network address of (10.0.0.1, 6000).",
+        "[E socket.cpp:1] [c10d] The server socket has failed to bind to node0:6000 (errno: 99 - Cannot assign x).",
+        "OSError: [Errno 99] Cannot assign requested address",
     ],
     "hccl_config": ["Config_Error_Ranktable(EI0014): the rank tables differ", "EI0008: CANN versions are inconsistent"],
     "hccl_link": ["EI0012: SDMA task exception"],
@@ -204,11 +245,13 @@ ALSO = {
     "distributed_call_failed": [
         "DistBackendError: [3] is setting up HCCL communicator via c10d, but store->get('0') got error: Socket Timeout",
         "RuntimeError: SUSPECT REMOTE ERROR, error code is 507057",
+        "EI9999: Inner Error!",
     ],
     "value_error": [
         "[rank0]: ZeroDivisionError: division by zero",
         "[default3]:[rank3]: ValueError: number of query heads",
         "default0: ValueError: x",
+        "worker-1: ValueError: x",
         "(TaskRunner pid=77) json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)",
         "2026-01-01 10:00:00,123 ERROR => ValueError: x",
         "PIL.UnidentifiedImageError: cannot identify image file '/data/x.jpg'",
@@ -247,6 +290,14 @@ HARMLESS = [
     "  check_for_nan_in_loss_and_grad ................. True",
     "number of nan iterations:   0 | no ValueError: fine",
     "Loading checkpoint shards: 100%|####| 4/4",
+    "could not find arguments in the checkpoint ...",
+    "image.py:13: UserWarning: Failed to load image extension: 'libjpeg.so.99: cannot open shared object file: No such'",
+    "[W socket.cpp:1] [c10d] The client socket has failed to connect to [::ffff:10.0.0.9]:6000 (errno: 110 - Connection timed out).",
+    "[W socket.cpp:1] [c10d] The client socket has failed to connect to [localhost]:6000 (errno: 99 - Cannot assign requested address).",
+    "[W socket.cpp:1] [c10d] The server socket has failed to bind to [::]:6000 (errno: 97 - Address family not supported).",
+    "ImportError: sys.meta_path is None, Python is likely shutting down",
+    "torch_npu.memory: [ERROR] [77] Get a block from the existing pool failed. This error log can be ignored.",
+    "[ERROR] TBE Subprocess[task_distribute] raise error[], main process disappeared!",
 ]
 
 
@@ -290,8 +341,13 @@ def test_causes_come_before_consequences() -> None:
         ("hccl_timeout", ["[rank1]: RuntimeError: [1] HCCL error in: x.cpp, error code 6", "EI0006: Getting socket times out."]),
         ("value_error", ["[rank0]: KeyError: 'pixel_values'", "[rank1]: RuntimeError: HCCL error in: x.cpp", "EI0006: socket times out"]),
         ("value_error", ["[rank0]: KeyError: 'x'", "[rank1]: RuntimeError: operator(): NPU function error: SUSPECT REMOTE ERROR, error code is 507057"]),
+        ("value_error", ["[rank1]: torch.distributed.DistNetworkError: Connection reset by peer", "[rank0]: KeyError: 'x'"]),
+        ("value_error", ["[rank1]: torch.distributed.DistStoreError: Socket Timeout", "[rank0]: KeyError: 'x'"]),
+        ("killed", ["EOFError", "  exitcode  : -9 (pid: 7)"]),
+        ("hccl_timeout", ["worker-1: RuntimeError: sync:x.cpp:363 NPU error, error code is 107020", "worker-1: EI9999: Inner Error!", "worker-1: EI9999: hccl fftsplus task timeout occurred during task execution, timeout:1836"]),
+        ("device_busy_or_absent", ["RuntimeError: init:x.ts:1 NPU function error: aclrtGetDeviceCount(&n), error code is 207004", "EE1001: The argument is invalid.Reason: set ASCEND_RT_VISIBLE_DEVICES:9 error"]),
     ],
-    ids=["native call", "collective", "another rank first", "remote error"],
+    ids=["native call", "collective", "another rank first", "remote error", "a connection", "a store", "a pool", "a stuck notify", "no device"],
 )  # fmt: skip
 def test_an_exception_that_only_wraps_a_native_error_is_not_the_cause(code: str, lines: list[str]) -> None:
     assert signatures.judged(scan("\n".join(lines) + "\n").findings, failed=True)[0]["code"] == code
@@ -348,6 +404,16 @@ def test_a_log_that_was_moved_away_and_has_grown_again_is_read_from_its_beginnin
     path.write_text("OSError: [Errno 98] Address already in use\n" + "y\n" * 9, encoding="utf-8")
     found.read(path)
     assert [item["code"] for item in found.findings] == ["port_in_use"]
+
+
+def test_a_training_that_begins_again_is_followed() -> None:
+    line = " iteration {:8d}/     100 | elapsed time per iteration (ms): 71.5 |\n"
+    found = scan("".join(map(line.format, [1, 2, 3, 4, 5, 4, 6, 7])))
+    assert (found.iteration, found.first_iteration) == (7, 1)  # another rank's line is no new beginning
+    found.feed("log", "".join(map(line.format, [1, 2])).encode())
+    assert (found.iteration, found.first_iteration) == (2, 1)
+    found.feed("log", "".join(map(line.format, [90, 91, 51, 52])).encode())
+    assert (found.iteration, found.first_iteration) == (52, 51)
 
 
 def test_an_error_in_another_ranks_iteration_line_is_seen() -> None:

@@ -159,4 +159,10 @@ TEXTS: dict[str, str] = {
     "diagnosis.aborted.fix": "Read the lines before it; right behind the window turn call stacks off or use another torch_npu build.",
     "diagnosis.native_call_failed.cause": "A call into CANN failed; the cause stands in CANN's own lines.",
     "diagnosis.native_call_failed.fix": "Look for the EZ, EI or EL code near it, and in ~/ascend/log/debug/plog.",
+    "diagnosis.kernel_package_missing.cause": "CANN's kernel package for this chip is missing or of another release.",
+    "diagnosis.kernel_package_missing.fix": "Install the kernels (ops) package of the same CANN release for this chip, as npu-smi names it.",
+    "diagnosis.peer_gone.cause": "Another process of the run had ended, and the connection to it broke.",
+    "diagnosis.peer_gone.fix": "Look for the process that failed first.",
+    "diagnosis.job_cancelled.cause": "The scheduler ended the job: its time limit, a preemption or a lost node.",
+    "diagnosis.job_cancelled.fix": "Ask for more time, or collect fewer steps; the reason stands in the scheduler's line.",
 }

@@ -159,4 +159,10 @@ TEXTS: dict[str, str] = {
     "diagnosis.aborted.fix": "查看其前面的日志；若紧跟在采集窗口之后，关闭调用栈采集或换用其他 torch_npu 版本。",
     "diagnosis.native_call_failed.cause": "对 CANN 的调用失败；原因在 CANN 自己的日志行中。",
     "diagnosis.native_call_failed.fix": "查看其附近的 EZ、EI 或 EL 错误码，以及 ~/ascend/log/debug/plog。",
+    "diagnosis.kernel_package_missing.cause": "缺少适用于该芯片的 CANN 算子包（kernels），或其版本不匹配。",
+    "diagnosis.kernel_package_missing.fix": "按 npu-smi 显示的芯片型号，安装与 CANN 同版本的 kernels（ops）包。",
+    "diagnosis.peer_gone.cause": "本次运行的另一个进程已结束，与它的连接随之中断。",
+    "diagnosis.peer_gone.fix": "请查找最先失败的进程。",
+    "diagnosis.job_cancelled.cause": "调度器结束了该作业：超出时限、被抢占或节点失联。",
+    "diagnosis.job_cancelled.fix": "申请更长的时限，或减少采集的步数；原因见调度器的日志行。",
 }
