@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import re
 import sqlite3
 import time
@@ -23,6 +24,8 @@ MAX_DEPTH = 10_000
 HEADER = 65536
 DEEP_JSON_LIMIT = 64 * 2**20
 """Above it a JSON file is checked for strings and brackets that close, in pieces: loading takes ten times its size."""
+WHOLE = 4 * 2**20
+"""A text up to this size is looked through for zeros; of a larger one its holes are asked for, and this many bytes."""
 EMPTY_LIST = re.compile(rb"^\s*[\[{]\s*[\]}]\s*$")
 
 
@@ -39,6 +42,26 @@ def defect(path: Path, header: Sequence[str] = (), *, deep: bool = False) -> str
             return _db_defect(path, deep=deep)
     except OSError as error:
         return error.strerror or type(error).__name__
+    return None
+
+
+def _zeros(path: Path) -> str | None:
+    """Bytes of zero inside a text: what a full disk or a lost host leaves of pages that were never written."""
+    with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        try:
+            hole = os.lseek(file.fileno(), 0, os.SEEK_HOLE)
+        except (OSError, AttributeError):  # not told here
+            hole = size
+        if hole < size:
+            return f"zeros from byte {hole}"
+        pieces = 1 if size <= WHOLE else WHOLE // EDGE
+        for piece in range(pieces):
+            place = piece * (size // pieces)
+            file.seek(place)
+            at = file.read(WHOLE if pieces == 1 else EDGE).find(b"\0")
+            if at >= 0:
+                return f"zeros from byte {place + at}"
     return None
 
 
@@ -76,6 +99,8 @@ def _csv_defect(path: Path, header: Sequence[str], *, deep: bool) -> str | None:
         file.seek(max(0, size - 1))
         if file.read(1) not in (b"\n", b"\r"):
             return "last line is cut"
+    if zeros := _zeros(path):
+        return zeros
     if deep:
         try:
             with path.open(encoding="utf-8-sig", errors="strict", newline="") as text:
@@ -100,6 +125,8 @@ def _json_defect(path: Path, *, deep: bool) -> str | None:
         return f"not closed: ends with {tail[-20:].decode('utf-8', 'replace')!r}"
     if size < EDGE and EMPTY_LIST.match(head):
         return "nothing in it"
+    if zeros := _zeros(path):
+        return zeros
     if deep and size > DEEP_JSON_LIMIT:
         return _unbalanced(path)
     if deep:

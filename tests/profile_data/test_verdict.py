@@ -142,11 +142,27 @@ def enlarge(path: Path, size: int, end: bytes) -> None:
 
 def test_a_huge_trace_costs_no_reading_unless_asked(tmp_path: Path, sessions: ModuleType) -> None:
     trace = sessions.write_session(tmp_path) / OUT / "trace_view.json"
-    enlarge(trace, 3 * 2**30, b"\n]")
+    trace.write_bytes(b"[{}" + b" " * (40 * 2**20) + b"x]")
     assert codes(tmp_path) == ("complete", set())
     assert codes(tmp_path, deep=True) == ("partial", {"output_broken"})
     enlarge(trace, 3 * 2**30, b"\n,")
     assert codes(tmp_path) == ("partial", {"output_broken"})
+
+
+@pytest.mark.parametrize("name", ["trace_view.json", "kernel_details.csv"])
+@pytest.mark.parametrize("written", [True, False], ids=["written", "a hole"])
+@pytest.mark.parametrize("size", [3 * 2**12, 3 * 2**22], ids=["small", "large"])
+def test_zeros_inside_are_seen(name: str, written: bool, size: int, tmp_path: Path, sessions: ModuleType) -> None:
+    """Pages that a full disk or a lost host never wrote, between a sound beginning and a sound end."""
+    table = sessions.write_session(tmp_path) / OUT / name
+    sound = table.read_bytes()
+    with table.open("wb") as file:
+        file.write(sound.rstrip(b"]\n") + b" " * 2**16)
+        file.write(b"\0" * size) if written else file.seek(size, 1)
+        file.write(b" " * 2**16 + sound[-1:])
+    verdict = verify(tmp_path)
+    assert [p.code for p in verdict.ranks[0].problems if not p.remark] == ["output_broken"]
+    assert "zeros from byte" in next(p.looked for p in verdict.ranks[0].problems if p.code == "output_broken")
 
 
 def test_huge_raw_data_is_foretold(tmp_path: Path, sessions: ModuleType) -> None:
