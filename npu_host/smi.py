@@ -23,7 +23,7 @@ BUS = re.compile(r"^(?:[\dA-Fa-fxX*]{4,8}:)?[\dA-Fa-fxX*]{2}:[\dA-Fa-fxX*]{2}\.[
 UNTOLD = re.compile(r"N/?A|-+", re.I)
 CONTROL = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 PROCESS_HEAD = re.compile(r"\bprocess[ _-]?id\b|\bpid\b", re.I)
-PAIR = re.compile(r"(\d+)\s*/\s*(\d+)")
+PAIR = re.compile(r"(\d+|-\d*|NA?)\s*/\s*(\d+|-\d*|N/?A)")
 REFUSALS = re.compile(
     r"-80(0[2-689]|1[0-2]|20)\b|dcmi (module|model) initialize failed|DrvMng\w+ failed|drv\w* (init|open)\w* failed"
     r"|\bdrv[A-Z]\w+ failed|\blib(?:drv|dcmi|ascend_hal|mmpa|c_sec)\w*\.so\S*: cannot open shared object",
@@ -109,7 +109,8 @@ def parse(text: str) -> SmiReport:
         if report.version is None and (found := re.search(r"npu-smi\s+(\S+)", joined)):
             report.version = found[1]
         elif PROCESS_HEAD.search(joined):
-            table, report.processes_known = "process", True
+            _untold_die(report, pending)
+            table, report.processes_known, pending = "process", True, None
         elif re.match(r"NPU(?:\s+ID)?\s+Name\b", joined):
             table, own_column = "npu", "Name" not in cells[0]
         elif table == "npu" and "Bus-Id" in cells:
@@ -120,6 +121,7 @@ def parse(text: str) -> SmiReport:
             pending = _npu_row(report, cells, pending, has_hbm, second)
         elif table == "process":
             _process_row(report, cells)
+    _untold_die(report, pending)
     if report.dies:
         report.status = "ok"
         for index, die in enumerate(report.dies):
@@ -143,22 +145,34 @@ def _npu_row(
         npu, name, health = pending
         device = _number(first[1]) if len(first) > 1 and second else None
         rest = cells[2]
-        pairs = [(int(a), int(b)) for a, b in PAIR.findall(rest)]
         die = Die(npu, None if untold else int(first[0]), device, name, health, cells[1], _percent(rest))
-        if has_hbm and len(pairs) == 1 and re.search(r"\d+\s*/\s*\d+$", rest):
-            # the memory column says NA: the one pair left is the last column's, HBM
-            die.hbm_used_mb, die.hbm_total_mb = pairs[0] if pairs[0][1] else (None, None)
-        elif pairs:
-            memory = pairs[0]
-            die.memory_used_mb, die.memory_total_mb = memory if memory[1] else (None, None)
-            if has_hbm and len(pairs) > 1:
-                die.hbm_used_mb, die.hbm_total_mb = pairs[-1] if pairs[-1][1] else (None, None)
+        pairs = PAIR.findall(rest)
+        if has_hbm and len(pairs) == 1:
+            # the memory column is not there: the one pair is the last column's, HBM
+            pairs.insert(0, ("", ""))
+        if pairs:
+            die.memory_used_mb, die.memory_total_mb = _usage(*pairs[0])
+        if has_hbm and pairs:
+            die.hbm_used_mb, die.hbm_total_mb = _usage(*pairs[-1])
         report.dies.append(die)
         return None
-    if untold:
+    if untold or (":" in cells[1] and BUS.match(cells[1])):  # of a die whose card's own row could not be printed
         return pending
+    _untold_die(report, pending)
     name = " ".join(first[1:]) or None
     return int(first[0]), name, cells[1] or None
+
+
+def _untold_die(report: SmiReport, pending: tuple[int, str | None, str | None] | None) -> None:
+    """A card whose second row npu-smi could not print (it asks the driver once more between the two) is there too."""
+    if pending is not None:
+        report.dies.append(Die(pending[0], None, None, pending[1], pending[2]))
+
+
+def _usage(used: str, total: str) -> tuple[int | None, int | None]:
+    """Megabytes; a total of nothing tells nothing, and what is used may be unknown where the total is known."""
+    most = _number(total)
+    return (_number(used), most) if most else (None, None)
 
 
 def _process_row(report: SmiReport, cells: list[str]) -> None:

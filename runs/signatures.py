@@ -92,7 +92,7 @@ SIGNATURES: tuple[Signature, ...] = (
     _row("child_failed", r"ChildFailedError|CalledProcessError: |The node has been aborted|Other rank.*failed", 3, "torchrun; msrun", "ChildFailedError", "CalledProcessError", "aborted", "failed"),
     _row("peer_gone", rf"^{BEFORE}(?:[A-Za-z_]\w*\.)*(?:EOFError\s*$|ConnectionResetError\b|BrokenPipeError\b|RendezvousClosedError\b|(?:RuntimeError|DistNetworkError|DistStoreError): .{{0,80}}(?:[Cc]onnection (?:reset|closed) by peer|Broken pipe|Socket Timeout|Connection was likely closed))", 4, "Python multiprocessing; torch c10d", "EOFError", "ConnectionReset", "BrokenPipe", "RendezvousClosed", "by peer", "roken pipe", "Socket Timeout", "likely closed"),
     _row("job_cancelled", r"\bCANCELLED AT \S+ DUE TO ", 1, "slurmstepd", "CANCELLED AT"),
-    _row("value_error", rf"^{BEFORE}(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)(?::|\s*$)", 2, "Python", "Error", "Exception"),
+    _row("value_error", rf"^{BEFORE}(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)(?::|\s*$)|^{BEFORE}(?:[A-Za-z_]\w*\.)+[A-Z]\w*(?:Failed|Unsupported): ", 2, "Python; torch._dynamo", "Error", "Exception", "Failed: ", "Unsupported: "),
 )  # fmt: skip
 RANKED = re.compile(r"\[?(?:rank|Rank|default|RankID:)\s?:?(\d{1,5})\]?")
 

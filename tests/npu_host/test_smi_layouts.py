@@ -183,7 +183,7 @@ def test_other_refusals_of_the_driver(text: str) -> None:
     assert smi.parse(text).status == "driver_refuses"
 
 
-@pytest.mark.parametrize("unknown", ["NA    / NA", "-     / -"])
+@pytest.mark.parametrize("unknown", ["NA    / NA", "-     / -", "-3    / 0"])
 def test_memory_that_is_not_told_is_not_read_from_the_next_column(unknown: str) -> None:
     die = smi.parse(ONE_DIE.replace("0    / 0    1200", f"{unknown}    1200")).dies[0]
     assert (die.memory_used_mb, die.memory_total_mb) == (None, None)
@@ -251,3 +251,23 @@ def test_an_empty_row_is_no_die() -> None:
         len(smi.parse(ONE_DIE.replace("| 0             | 0000:C1", "|   |   |   |\n| 0             | 0000:C1")).dies)
         == 2
     )
+
+
+def test_a_total_without_its_use() -> None:
+    die = smi.parse(NO_HBM.replace("1175 / 44280", "NA / 44280")).dies[0]
+    assert (die.memory_used_mb, die.memory_total_mb) == (None, 44280)
+
+
+@pytest.mark.parametrize("npu", [4, 5])
+def test_a_card_whose_second_row_is_not_there(npu: int) -> None:
+    bus = {4: "0000:C1", 5: "0000:01"}[npu]
+    text = "\n".join(line for line in (ONE_DIE + PROCESSES).splitlines() if bus not in line)
+    dies = {die.npu: die for die in smi.parse(text).dies}
+    assert list(dies) == [4, 5] and [die.device for die in dies.values()] == [0, 1]
+    assert (dies[npu].chip, dies[npu].hbm_used_mb, dies[npu].hbm_total_mb) == (None, None, None)
+    assert dies[npu].health and [len(die.processes) for die in dies.values()] == [0, 2]
+
+
+def test_a_second_row_alone_is_no_card() -> None:
+    text = "\n".join(line for line in ONE_DIE.splitlines() if "4     910X7" not in line)
+    assert [(die.npu, die.hbm_used_mb) for die in smi.parse(text).dies] == [(5, 40000)]

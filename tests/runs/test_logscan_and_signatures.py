@@ -252,6 +252,7 @@ ALSO = {
         "[default3]:[rank3]: ValueError: number of query heads",
         "default0: ValueError: x",
         "worker-1: ValueError: x",
+        "[rank0]: torch._dynamo.exc.BackendCompilerFailed: backend='x' raised:",
         "(TaskRunner pid=77) json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)",
         "2026-01-01 10:00:00,123 ERROR => ValueError: x",
         "PIL.UnidentifiedImageError: cannot identify image file '/data/x.jpg'",
