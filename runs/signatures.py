@@ -41,7 +41,7 @@ SIGNATURES: tuple[Signature, ...] = (
     _row("window_corrected", r"Invalid parameter (active|skip_first|warmup|repeat|wait), reset it", 1, "torch_npu scheduler.py", "Invalid parameter"),
     _row("profiler_call_failed", r"\[ERROR\].*: Call \w+ failed\. Exception: |Create Prof Config failed|Profiling (?:start|warmup) failed|aclprof\w+ ?(?:\(\))? ?fail|is not a directory or is not writable|ERR04\d{3} PROF", 2, "torch_npu prof_common_func/_utils.py, csrc/profiler", "failed. Exception: ", "Prof Config", "Profiling ", "aclprof", "not writable", "ERR04"),
     _row("daemon_parse", r"cannot be parsed during the daemon process", 1, "torch_npu profiler", "daemon process"),
-    _row("dynamic_unsupported", r"profile_type only supports static", 1, "MindSpeed-MM fsdp/tools/profiler.py", "profile_type only supports"),
+    _row("dynamic_unsupported", r"profile_type only supports static(?! and)", 1, "MindSpeed-MM fsdp/tools/profiler.py", "profile_type only supports"),
     _row("profiler_value_invalid", r"profiler_level only supports|aic_metrics_type only supports|profile_type only supports static and dynamic", 1, "MindSpeed-MM tools/profiler.py", "only supports"),
     _row("profile_key_missing", r"'ConfigReader' object has no attribute '?(\w+)", 1, "MindSpeed-MM configs/config.py", "ConfigReader"),
     _row("profile_key_unknown", r"__init__\(\) got an unexpected keyword argument '?(\w+)", 2, "MindSpeed-MM 26.0.0 fsdp params", "unexpected keyword argument"),
@@ -49,7 +49,7 @@ SIGNATURES: tuple[Signature, ...] = (
     _row("dynamic_path_invalid", r"The path '.*' is invalid, and profiler will not be enabled", 1, "torch_npu dynamic_profile.py", "profiler will not be enabled"),
     _row("dynamic_shm_stale", r"There may exist shared memory before this task", 1, "torch_npu dynamic_profile", "shared memory before"),
     _row("dynamic_not_effective", r"Dynamic Profiler config is not effective", 1, "torch_npu dynamic_profile", "not effective"),
-    _row("cann_not_sourced", r"lib(?:hccl|ascend\w*|ge_\w+|runtime|msprofiler|acl\w*|opapi\w*|graph\w*|c_sec|mmpa|error_manager|register)\.so[\d.]*: cannot open shared object file|No module named 'acl'|ERR00008 PTA resource not found|Please run 'source set_env\.sh'", 1, "MindSpeed-MM FAQ; torch_npu import", "cannot open shared object", "No module named 'acl'", "ERR00008", "set_env.sh"),
+    _row("cann_not_sourced", r"lib(?:hccl|ascend\w*|ge_\w+|runtime|msprofiler|acl\w*|opapi\w*|graph\w*|c_sec|mmpa|error_manager|register)\.so[\d.]*: cannot open shared object file|No module named 'acl'|ERR00008 PTA resource not found|[Pp]lease run 'source set_env\.sh'|(?<!Warning: )\bASCEND_\w+_PATH (?:environment variable )?is not set", 1, "MindSpeed-MM FAQ; torch_npu import", "cannot open shared object", "No module named 'acl'", "ERR00008", "set_env.sh", "_PATH "),
     _row("shared_object_missing", r"(?<!\w)(?!lib(?:hccl|ascend|ge_|runtime|msprofiler|acl|opapi|graph|c_sec|mmpa|error_manager|register))[\w.+-]+\.so[\d.]*: cannot open shared object file", 1, "ld.so", "cannot open shared object"),
     _row("shared_object_mismatch", r"undefined symbol: |version `[\w.]+' not found|cannot allocate memory in static TLS block", 1, "ld.so; torch_npu of another torch", "undefined symbol", "' not found", "static TLS"),
     _row("driver_refuses", r"dcmi module initialize failed|dcmi\w*.*\bret(?: is|:| =|=)? ?-80\d\d\b|\b[Dd]rv(?:Mng\w+|Get(?:DevNum|DevIDs|PlatformInfo)|DeviceOpen)\b.{0,60}\bfailed|/dev/davinci\w*.{0,60}Permission denied", 1, "npu-smi; MindCluster FAQ", "dcmi", "rvMng", "drvGet", "drvDevice", "/dev/davinci", "-80"),
@@ -57,7 +57,7 @@ SIGNATURES: tuple[Signature, ...] = (
     _row("module_missing", r"ModuleNotFoundError: No module named '(?!torch_npu|acl)([\w.]+)'", 1, "Python", "ModuleNotFoundError"),
     _row("previous_process_alive", r"EJ0001|Maybe the last training process is running", 1, "CANN HCCL; LLaMA-Factory#3839", "EJ0001", "last training process"),
     _row("port_in_use", r"[Aa]ddress already in use|\[Errno 98\]|EADDRINUSE|\bE(?:J0003|I0019|I0020)\b|bind\b.{0,80}\bport\b.{0,80}\bfailed|ailed to bind the IP port|port\b.*\balready been bound", 1, "torch rendezvous; HCCL EI0019", "ddress already in use", "Errno 98", "EADDRINUSE", "EJ0003", "EI00", "bind", "bound"),
-    _row("npu_out_of_memory", r"NPU out of memory|\bOutOfMemoryError|\bE(?:L0004|I0011)\b|Failed to allocate memory|(?i:error ?code|errcode|ret(?:code|val)?|result|\bcode)(?:\W{0,4}| is )2070(?:01|18)\b|\b200000\b.*alloc", 1, "torch_npu; CANN EL0004", "out of memory", "OutOfMemory", "EL0004", "EI0011", "allocate memory", "207001", "207018", "200000"),
+    _row("npu_out_of_memory", r"NPU out of memory|\bOutOfMemoryError(?::|\s*$)|\bE(?:L0004|I0011)\b|Failed to allocate memory|(?i:error ?code|errcode|ret(?:code|val)?|result|\bcode)(?:\W{0,4}| is )2070(?:01|18)\b|\b200000\b.*alloc", 1, "torch_npu; CANN EL0004", "out of memory", "OutOfMemory", "EL0004", "EI0011", "allocate memory", "207001", "207018", "200000"),
     _row("host_out_of_memory", r"(?i:oom[-_ ]kill)(?:er|ed|:| events? in|\(s\)| event\(s\))|oom_reaper|Out of memory: Killed|: task [\d,\[\]-]+: Out Of Memory|Exceeded (?:job|step) memory limit|Cannot allocate memory|\[Errno 12\]|\b_?(?:Array)?MemoryError(?:\s*$|: )|std::bad_alloc", 1, "Linux; slurmstepd; numpy; libstdc++", "oom", "OOM", "Out of memory: Killed", "Out Of Memory", "memory limit", "Cannot allocate memory", "Errno 12", "MemoryError", "bad_alloc"),
     _row("dataloader_killed", r"DataLoader worker \(pid[^)]*\) is killed by signal(?!: Bus error)", 2, "torch DataLoader", "DataLoader worker"),
     _row("shared_memory_small", r"insufficient shared memory|out of shared memory|unable to (?:open|mmap|write|resize|allocate).*(?:shm|shared memory)(?!.*Too many open files)|No space left on device.*/dev/shm|killed by signal: Bus error|exitcode\s*:\s*-7\b|Signal 7 \(SIGBUS\)", 2, "torch", "shared memory", "shm", "Bus error", "-7", "SIGBUS"),
@@ -86,18 +86,20 @@ SIGNATURES: tuple[Signature, ...] = (
     _row("segfault", r"exitcode\s*:\s*-11\b|(?:Signal 11 \(|received |with )SIGSEGV|Segmentation fault", 2, "torchrun; vllm-ascend#15697", "-11", "SIGSEGV", "Segmentation fault"),
     _row("aborted", r"exitcode\s*:\s*-(?:4|6|8)\b|Signal \d+ \(SIG(?:ABRT|ILL|FPE)\)|: line \d+: +\d+ (?:Aborted|Bus error|Illegal instruction|Floating point exception)|^Fatal Python error: (?!Segmentation)|terminate called ", 2, "torchrun; libstdc++", "-4", "-6", "-8", "SIG", "Aborted", "Bus error", "Illegal instruction", "Floating point", "Fatal Python", "terminate called"),
     _row("killed", r"exitcode\s*:\s*-9\b|(?:Signal 9 \(|received |with |closing signal )SIGKILL|: line \d+: +\d+ Killed\b|^Killed$", 3, "torchrun; bash", "-9", "SIGKILL", "Killed"),
-    _row("terminated", r"exitcode\s*:\s*-15\b|(?:Signal 15 \(|received |with |closing signal )SIGTERM|got signal: \d+", 4, "torchrun", "-15", "SIGTERM", "got signal"),
+    _row("terminated", rf"^{BEFORE}KeyboardInterrupt\s*$|exitcode\s*:\s*-15\b|(?:Signal 15 \(|received |with |closing signal )SIGTERM|got signal: \d+", 4, "torchrun; Python", "KeyboardInterrupt", "-15", "SIGTERM", "got signal"),
     _row("distributed_call_failed", r"ERR02\d{3} DIST|\bEI9999\b|HCCL (?:function )?error(?: in)?:|SUSPECT REMOTE ERROR|store->get\(.*got error", 3, "torch_npu ERR02xxx; c10d; CANN EI9999", "ERR02", "EI9999", "HCCL ", "REMOTE ERROR", "store->get"),
     _row("native_call_failed", r"ERR00\d{3} PTA call|ERR01\d{3} OPS call|\b(?:E[EHG]9999|E[1259]9999|EE1001)\b|(?:NPU|OPS) (?:function )?error[:,] |The Inner error is reported as above|call aclnn\w+ failed", 3, "torch_npu ERR00100, ERR01100; CANN inner errors", "ERR0", "9999", "EE1001", "function error", "NPU error", "Inner error", "aclnn"),
     _row("child_failed", r"ChildFailedError|CalledProcessError: |The node has been aborted|Other rank.*failed", 3, "torchrun; msrun", "ChildFailedError", "CalledProcessError", "aborted", "failed"),
-    _row("peer_gone", rf"^{BEFORE}(?:[A-Za-z_]\w*\.)*(?:EOFError\s*$|ConnectionResetError\b|BrokenPipeError\b|RendezvousClosedError\b|(?:RuntimeError|DistNetworkError|DistStoreError): .{{0,80}}(?:[Cc]onnection (?:reset|closed) by peer|Broken pipe|Socket Timeout|Connection was likely closed))", 4, "Python multiprocessing; torch c10d", "EOFError", "ConnectionReset", "BrokenPipe", "RendezvousClosed", "by peer", "roken pipe", "Socket Timeout", "likely closed"),
+    _row("peer_gone", rf"^{BEFORE}(?:[A-Za-z_]\w*\.)*(?:EOFError\s*$|(?:ConnectionResetError|BrokenPipeError|RendezvousClosedError)(?::|\s*$)|(?:RuntimeError|DistNetworkError|DistStoreError): .{{0,80}}(?:[Cc]onnection (?:reset|closed) by peer|Broken pipe|Socket Timeout|Connection was likely closed))", 4, "Python multiprocessing; torch c10d", "EOFError", "ConnectionReset", "BrokenPipe", "RendezvousClosed", "by peer", "roken pipe", "Socket Timeout", "likely closed"),
     _row("job_cancelled", r"\bCANCELLED AT \S+ DUE TO ", 1, "slurmstepd", "CANCELLED AT"),
-    _row("value_error", rf"^{BEFORE}(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)(?::|\s*$)|^{BEFORE}(?:[A-Za-z_]\w*\.)+[A-Z]\w*(?:Failed|Unsupported): ", 2, "Python; torch._dynamo", "Error", "Exception", "Failed: ", "Unsupported: "),
+    _row("value_error", rf"^{BEFORE}(?:[A-Za-z_]\w*\.)*(?:[A-Z]\w*Error|(?:[A-Z]\w*)?Exception|StopIteration)(?::|\s*$)|^{BEFORE}(?:[A-Za-z_]\w*\.)+(?:[A-Z]\w*(?:Failed|Unsupported)|Error|Invalid): ", 2, "Python; torch._dynamo; voluptuous", "Error", "Exception", "StopIteration", "Failed: ", "Unsupported: ", "Invalid: "),
 )  # fmt: skip
 RANKED = re.compile(r"\[?(?:rank|Rank|default|RankID:)\s?:?(\d{1,5})\]?")
 
 
-QUIET = re.compile(r"^(?!.{0,80}?\b(?:ERROR|CRITICAL|FATAL|Error)\b).{0,80}?(?:\b(?:INFO|DEBUG)\b|\[(?:info|debug)\])")
+QUIET = re.compile(
+    r"^(?!(?:\s|\[rank\d+\]:)*(?:\w+\.)*[A-Z]\w*(?:Error|Exception): )(?!.{0,80}?\b(?:ERROR|CRITICAL|FATAL|Error)\b).{0,80}?(?:\b(?:INFO|DEBUG)\b|\[(?:info|debug)\])"
+)
 SETTING = re.compile(
     r"^[^:=]{0,120}?(?<![a-z]Error)(?<![a-z]Exception)\s*(?:\.{2,}|[:=])\s*(?:False|True|None|0|0\.0|\[\]|'')\s*$"
 )

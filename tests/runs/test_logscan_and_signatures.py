@@ -204,7 +204,10 @@ ALSO = {
         "EE1001: The argument is invalid.",
         "RuntimeError: x:200 OPS function error: Identity, error code is 500002",
     ],
-    "cann_not_sourced": ["ImportError: libascend_hal.so: cannot open shared object file: No such file or directory"],
+    "cann_not_sourced": [
+        "Exception: ASCEND_OPP_PATH environment variable is not set. If it is there, please run 'source set_env.sh'",
+        "ImportError: libascend_hal.so: cannot open shared object file: No such file or directory",
+    ],
     "checkpoint_failed": [
         "RuntimeError: PytorchStreamWriter failed writing file data/7",
         "RuntimeError: [enforce fail at inline_container.cc:603] . unexpected pos 123 vs 122",
@@ -241,7 +244,10 @@ ALSO = {
     ],
     "shell_error": ["finetune.sh: 12: source: not found", "/usr/bin/env: 'python3.8': No such file or directory"],
     "killed": ["finetune.sh: line 40:    77 Killed                  torchrun $DISTRIBUTED_ARGS"],
-    "terminated": ["torch.distributed.elastic.multiprocessing.api.SignalException: Process 77 got signal: 15"],
+    "terminated": [
+        "[rank3]: KeyboardInterrupt",
+        "torch.distributed.elastic.multiprocessing.api.SignalException: Process 77 got signal: 15",
+    ],
     "distributed_call_failed": [
         "DistBackendError: [3] is setting up HCCL communicator via c10d, but store->get('0') got error: Socket Timeout",
         "RuntimeError: SUSPECT REMOTE ERROR, error code is 507057",
@@ -252,6 +258,10 @@ ALSO = {
         "[default3]:[rank3]: ValueError: number of query heads",
         "default0: ValueError: x",
         "worker-1: ValueError: x",
+        "[rank0]: Exception: x optimizer is not supported.",
+        "[rank0]: RuntimeError: [NaN DEBUG] NaN detected at 'x'.",
+        "binascii.Error: Incorrect padding",
+        "StopIteration",
         "[rank0]: torch._dynamo.exc.BackendCompilerFailed: backend='x' raised:",
         "(TaskRunner pid=77) json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)",
         "2026-01-01 10:00:00,123 ERROR => ValueError: x",
@@ -298,6 +308,9 @@ HARMLESS = [
     "[W socket.cpp:1] [c10d] The server socket has failed to bind to [::]:6000 (errno: 97 - Address family not supported).",
     "ImportError: sys.meta_path is None, Python is likely shutting down",
     "torch_npu.memory: [ERROR] [77] Get a block from the existing pool failed. This error log can be ignored.",
+    "Warning: ASCEND_HOME_PATH environment variable is not set.",
+    "OutOfMemoryError met while merging on the device, switching to the CPU",
+    "BrokenPipeError when ending a helper that has ended",
     "[ERROR] TBE Subprocess[task_distribute] raise error[], main process disappeared!",
 ]
 
@@ -305,6 +318,11 @@ HARMLESS = [
 @pytest.mark.parametrize(("code", "line"), [(code, line) for code, lines in ALSO.items() for line in lines])
 def test_other_wordings_of_a_cause(code: str, line: str) -> None:
     assert code in {signature.code for signature in signatures.match(line)}
+
+
+def test_a_value_that_no_type_of_profile_has_is_not_taken_for_dynamic() -> None:
+    line = "ValueError: profile_type only supports static and dynamic, but gets x"
+    assert [signature.code for signature in signatures.match(line)] == ["profiler_value_invalid"]
 
 
 @pytest.mark.parametrize("line", HARMLESS)
