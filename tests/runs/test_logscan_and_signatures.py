@@ -150,6 +150,8 @@ ALSO = {
         "[Error]: The aicore execution times out.",
         "The error is an exception of aivec error",
         "[Error]: The vector core execution is abnormal.",
+        "[Error]: The aicpu execution times out.",
+        "[Error]: The task scheduler loses the heartbeat.",
         "EZ9903: [PID: 7] kernel launch failed: 507015",
         "E39999: [PID: 7] an exception occurred during AICPU execution, stream_id:3",
     ],
@@ -165,6 +167,8 @@ ALSO = {
         "error code: 107001",
         "EE1001: The argument is invalid.Reason: set ASCEND_RT_VISIBLE_DEVICES:9 error, input data rang[0-4)",
         "get device count failed, runtime result = 207004.",
+        "init soc version failed, ret = 507008",
+        "[Error]: Failed to start the device.",
         "NPU function error: aclrtSetDevice(id), error code is 507033",
     ],
     "port_in_use": [
@@ -177,6 +181,9 @@ ALSO = {
         "torch.OutOfMemoryError: NPU out of memory",
         "runtime result = 207018",
         "NPU function error: aclrtMalloc, error code is 207001",
+        "NPU function error: aclrtCreate, error code is 207005",
+        "NPU function error: aclMalloc, error code is 200000",
+        "[Error]: Failed to apply for memory.",
     ],
     "permission_denied": ["train.sh: line 3: ./run.sh: Permission denied"],
     "host_out_of_memory": [
@@ -188,7 +195,11 @@ ALSO = {
         "numpy.core._exceptions._ArrayMemoryError: Unable to allocate 9.0 GiB for an array with shape (3, 3)",
         "  what():  std::bad_alloc",
     ],
-    "driver_refuses": ["[ERROR] drvGetDevNum failed, ret=4", "open /dev/davinci_manager: Permission denied"],
+    "driver_refuses": [
+        "[ERROR] drvGetDevNum failed, ret=4",
+        "open /dev/davinci_manager: Permission denied",
+        "aclInit, error code is 207006",
+    ],
     "shared_memory_small": [
         "RuntimeError: unable to open shared memory object </torch_7> in read-write mode: No space left on device (28)",
         "RuntimeError: DataLoader worker (pid 7) is killed by signal: Bus error. Workers are out of shared memory.",
@@ -271,6 +282,7 @@ ALSO = {
         "[ERROR] 2026-01-02-03:04:05 (PID:77) [profiler_mgr.cpp:119] Profiling start failed.",
         "aclprofInit failed, error code: 100000",
         "ERR04001 PROF invalid parameter",
+        "NPU function error: aclrtSynchronizeStream, error code is 507021",
     ],
     "child_failed": ["subprocess.CalledProcessError: Command '['python']' returned non-zero exit status 1."],
 }
