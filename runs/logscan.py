@@ -1,6 +1,6 @@
 """Reading a training log as it grows: iterations, profiler messages, error lines. Each byte is read once.
 
-Iteration lines (both engines, and the variants of torchrun's prefixes, ModelLink, Bridge):
+Iteration lines (both engines, and the variants of torchrun's prefixes, ModelLink, Bridge, MindSpeed-RL):
 ``iteration       12/     100 | ... elapsed time per iteration (ms): 934.4 | ...``, the number counted from 1.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 from mindspeed_mm_train_profiler.runs import signatures
 
 ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-Z\\-_]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x08")
-ITERATION = re.compile(r"\biteration\s+(\d{1,9})\s*/\s*(\d{1,9})\b")
+ITERATION = re.compile(r"\biteration:?\s+(\d{1,9})\s*/\s*(\d{1,9})\b")
 ELAPSED = re.compile(r"elapsed time per iteration(?: \((ms|s)\))?:\s*([0-9]+(?:\.[0-9]+)?)")
 """Milliseconds where no unit is told; the autoencoder's trainer tells seconds."""
 BEHIND = 2

@@ -34,6 +34,7 @@ VARIANTS = {
     + "\r iteration       12/     100 | elapsed time per iteration (ms): 71.5 |",
     "two ranks in a line": " iteration 11/ 100 | elapsed time per iteration (ms): 71.5 | iteration 12/ 100 | elapsed time per iteration (ms): 71.5 |",
     "milliseconds without a unit": "iteration       12/     100 | loss: 1.0E+00 | elapsed time per iteration: 71.5 | tokens",
+    "a colon": "(Runner pid=3) iteration: 12 / 100 | timing: 1.0 | elapsed time per iteration (ms): 71.5 |",
     "seconds": " [2026-01-01 00:00:00] iteration       12/     100 | elapsed time per iteration (s): 0.071500 | x",
     "garbled by another rank": "Warning: x iteration       12/     100 | elapsed time per iteration (ms): 71.5 | Warn",
 }
@@ -185,7 +186,7 @@ ALSO = {
         "NPU function error: aclMalloc, error code is 200000",
         "[Error]: Failed to apply for memory.",
     ],
-    "permission_denied": ["train.sh: line 3: ./run.sh: Permission denied"],
+    "permission_denied": ['mkdir: 无法创建目录 "/save": 权限不够', "train.sh: line 3: ./run.sh: Permission denied"],
     "host_out_of_memory": [
         "oom-kill:constraint=CONSTRAINT_MEMCG",
         "MemoryError",
@@ -253,8 +254,19 @@ ALSO = {
         "pretrain_vlm.py: error: argument --num-layers: expected one argument",
         "pretrain_vlm.py: error: argument --fp16: not allowed with argument --bf16",
     ],
-    "shell_error": ["finetune.sh: 12: source: not found", "/usr/bin/env: 'python3.8': No such file or directory"],
-    "killed": ["finetune.sh: line 40:    77 Killed                  torchrun $DISTRIBUTED_ARGS"],
+    "launcher_missing": ["/state/runs/run-1/record: 行 18: torchrun: 未找到命令"],
+    "disk_full": ["cp: 写入 '/save/x' 时出错: 设备上没有空间"],
+    "segfault": ["train.sh: 行 3: 77 段错误               (核心已转储) python3 x.py"],
+    "shell_error": [
+        "train.sh: 行 12: torchrun: 未找到命令",
+        "train.sh：第 3 行：/opt/set_env.sh：没有那个文件或目录",
+        "finetune.sh: 12: source: not found",
+        "/usr/bin/env: 'python3.8': No such file or directory",
+    ],
+    "killed": [
+        "train.sh: 行 40: 77 已杀死               torchrun x",
+        "finetune.sh: line 40:    77 Killed                  torchrun $DISTRIBUTED_ARGS",
+    ],
     "terminated": [
         "[rank3]: KeyboardInterrupt",
         "torch.distributed.elastic.multiprocessing.api.SignalException: Process 77 got signal: 15",
@@ -297,6 +309,7 @@ HARMLESS = [
     "UserWarning: The operator 'aten::nonzero' is not currently supported on the NPU backend and will fall back to the CPU",
     "Warning: Op fusion is not supported here, skipped",
     "find: '/root': Permission denied",
+    "find: ‘/root’: 权限不够",
     "using device 3, aclrtSetDevice ok",
     "aicore error: 0",
     "oom_kill 0",
