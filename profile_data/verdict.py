@@ -106,6 +106,9 @@ def verify(path: Path, expected: Expectation | None = None, *, deep: bool = Fals
             verdict.problems.append(Problem("session_stale", looked=str(session), remark=True))
         else:
             fresh.append((session, record))
+    if wanted.ranks == [0] and wanted.world_size in (None, 1) and all(map(_of_one_process, fresh)):
+        for _, record in fresh:
+            record.rank = 0
     world = wanted.world_size or _world_size(
         # a session of another job says nothing of this one
         record
@@ -125,6 +128,12 @@ def verify(path: Path, expected: Expectation | None = None, *, deep: bool = Fals
     verdict.ranks.sort(key=lambda rank: (rank.rank is None, rank.rank or 0, str(rank.session)))
     verdict.word = _word(verdict, wanted)
     return verdict
+
+
+def _of_one_process(found: tuple[Path, SessionRecord]) -> bool:
+    """A training of one process has no RANK and no group: torch_npu then tells no rank, and there is only rank 0."""
+    record = found[1]
+    return record.path is not None and record.broken is None and record.rank is None and record.world_size is None
 
 
 def _world_size(records: Iterable[SessionRecord]) -> int | None:

@@ -174,6 +174,22 @@ def test_huge_raw_data_is_foretold(tmp_path: Path, sessions: ModuleType) -> None
     assert verdict.word == "unparsed" and "raw_large" in [p.code for p in verdict.ranks[0].problems]
 
 
+def test_a_training_of_one_process_is_rank_0(tmp_path: Path, sessions: ModuleType) -> None:
+    """Without RANK and without a group torch_npu names no rank, neither in the file's name nor inside."""
+    session = sessions.write_session(tmp_path)
+    told = session / "profiler_info_0.json"
+    record = json.loads(told.read_text(encoding="utf-8"))
+    del record["rank_id"]
+    told.unlink()
+    (session / "profiler_info.json").write_text(json.dumps(record), encoding="utf-8")
+    assert codes(tmp_path, Expectation(ranks=[0], steps=[4, 5])) == ("complete", set())
+    assert verify(tmp_path, Expectation(ranks=[0])).ranks[0].rank == 0
+    assert codes(tmp_path, Expectation(ranks=[0], world_size=8))[0] == "partial"
+    assert codes(tmp_path, Expectation(ranks=[0, 1]))[0] == "partial"
+    sessions.write_session(tmp_path / "other", rank=7)
+    assert codes(tmp_path, Expectation(ranks=[0]))[0] == "partial"
+
+
 def test_a_foreign_session_is_told_apart(tmp_path: Path, sessions: ModuleType) -> None:
     """A rank nobody asked for is a remark; a second session of a rank that was asked for makes it ambiguous."""
     sessions.write_session(tmp_path / "ours")
