@@ -36,9 +36,9 @@ def run_doctor(parsed: argparse.Namespace) -> int:
 
 def run_completion(parsed: argparse.Namespace) -> int:
     """A completion script made from the parser itself."""
-    import shtab
+    from mindspeed_mm_train_profiler.terminal import completion
 
-    commands.say(shtab.complete(build_parser(), parsed.shell))
+    commands.say(completion.script(build_parser(), parsed.shell))
     return commands.GOOD
 
 
