@@ -4,6 +4,7 @@ Only what a start needs is imported at the top: every chat starts one of these.
 """
 
 import argparse
+import contextlib
 import gc
 import io
 import os
@@ -11,8 +12,19 @@ import sys
 from pathlib import Path
 
 from mindspeed_mm_train_profiler import settings
+from mindspeed_mm_train_profiler.errors import OutputLost
 
 PROGRAM = "mindspeed-mm-train-profiler"
+
+
+def _tell_lost(lost: OutputLost) -> int:
+    from mindspeed_mm_train_profiler.skill.helping import spoken
+    from mindspeed_mm_train_profiler.skill.wording import text
+
+    with contextlib.suppress(OSError):
+        sys.stderr.write(text(spoken(sys.argv[1:]), "output.lost", why=lost) + "\n")
+        sys.stderr.flush()
+    return 3
 
 
 def serve_parser() -> argparse.ArgumentParser:
@@ -127,9 +139,21 @@ def serve(argv: list[str]) -> int:
     return 0
 
 
+def _open_streams() -> None:
+    """Whoever starts this with a standard stream closed (``<&-``) has an empty one: nothing is read, nothing kept.
+
+    The lowest free descriptor is the stream's own again, so that no file takes its place, here or in a child."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            stream = open(os.devnull, mode, encoding="utf-8")  # noqa: SIM115
+            os.set_inheritable(stream.fileno(), True)
+            setattr(sys, name, stream)
+
+
 def main(argv: list[str] | None = None) -> int:
     """Entry point."""
     words = sys.argv[1:] if argv is None else argv
+    _open_streams()
     for stream in (sys.stdout, sys.stderr):  # a terminal of another encoding (GBK, ASCII) is no reason to break off
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -146,6 +170,9 @@ def main(argv: list[str] | None = None) -> int:
     except BrokenPipeError:  # `... | head`: the reader has gone, there is nobody to tell
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
         return 141
+    except OutputLost as lost:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+        return _tell_lost(lost)
 
 
 if __name__ == "__main__":

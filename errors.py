@@ -33,3 +33,7 @@ class CodedError(Exception):
         self.expected = None if expected is None else str(expected)
         self.params: dict[str, object] = {"found": self.found, "expected": self.expected, **params}
         super().__init__(f"{code}: {self.params}")
+
+
+class OutputLost(Exception):
+    """A command's standard output takes nothing more (a full disk, a terminal that is gone)."""

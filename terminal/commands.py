@@ -12,7 +12,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from mindspeed_mm_train_profiler.errors import CodedError
+from mindspeed_mm_train_profiler.errors import CodedError, OutputLost
 from mindspeed_mm_train_profiler.skill import wording
 from mindspeed_mm_train_profiler.terminal import arguments as command_arguments
 from mindspeed_mm_train_profiler.tools.common import (
@@ -86,8 +86,13 @@ def call(function: Any, values: dict[str, Any]) -> Result:
 
 
 def say(text: str) -> None:
-    sys.stdout.write(printable(text) + "\n")
-    sys.stdout.flush()
+    try:
+        sys.stdout.write(printable(text) + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputLost(error.strerror or str(error)) from None
 
 
 def say_json(value: object) -> None:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -50,3 +51,38 @@ def test_a_run_that_goes_on_is_told_in_both_languages() -> None:
     assert live.line(nothing, "zh") == "starting/starting"
     unknown = SimpleNamespace(**vars(status) | {"train_iters": None})
     assert "iteration 14/?" in live.line(unknown, "en")
+
+
+def cli(*words: str, **how: Any) -> "subprocess.CompletedProcess[bytes]":
+    return subprocess.run(
+        [sys.executable, "-m", "mindspeed_mm_train_profiler.cli", *words],
+        stderr=subprocess.PIPE, timeout=60, check=False, **how,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "word"), [("en", "standard output"), ("zh", "标准输出")])
+def test_an_output_that_takes_nothing_more_is_told(language: str, word: str, tmp_path: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full here")
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = cli("runs", "--language", language, stdout=full)
+    assert done.returncode == 3
+    assert word in done.stderr.decode().lower() and "Traceback" not in done.stderr.decode()
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "<&- >&-"])
+def test_a_stream_that_is_closed_is_an_empty_one(closed: str, tmp_path: Path) -> None:
+    script = tmp_path / "x.sh"
+    script.write_text("torchrun inference_vlm.py\n", encoding="utf-8")
+    for words, expected in (
+        (("collect", script), 1),
+        (("detect", script), 1),
+        (("serve",), 0),
+        (("runs", "--json"), 0),
+    ):
+        command = [sys.executable, "-m", "mindspeed_mm_train_profiler.cli", *map(str, words)]
+        done = subprocess.run(
+            ["bash", "-c", f'exec "$@" {closed}', "bash", *command],
+            stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert (done.returncode, b"Traceback" in done.stderr) == (expected, False), (words, done.stderr)

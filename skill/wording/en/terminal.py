@@ -18,6 +18,7 @@ TEXTS: dict[str, str] = {
     "doctor.fix.python": "Use Python 3.10 or newer; the training environment's Python may stay what it is.",
     "doctor.fix.install": "pip install --upgrade mindspeed-mm-train-profiler, in an environment of its own.",
     "doctor.fix.wheels": "Reinstall on this machine: pip install --force-reinstall --only-binary=:all: mindspeed-mm-train-profiler",
+    "output.lost": "Standard output cannot be written: {why}. A training that was started goes on.",
     "doctor.fix.path": "Give the client the full path of the command, or add its folder to PATH.",
     "doctor.fix.bash": "Launch scripts are run by bash: install it.",
     "doctor.fix.state": "Set MINDSPEED_MM_TRAIN_PROFILER_STATE to a folder on a local disk that you can write.",

@@ -18,6 +18,7 @@ TEXTS: dict[str, str] = {
     "doctor.fix.python": "请使用 Python 3.10 或更新版本；训练环境自己的 Python 无需改动。",
     "doctor.fix.install": "请在独立环境中执行 pip install --upgrade mindspeed-mm-train-profiler。",
     "doctor.fix.wheels": "请在本机重新安装：pip install --force-reinstall --only-binary=:all: mindspeed-mm-train-profiler",
+    "output.lost": "无法写入标准输出：{why}。已启动的训练会继续运行。",
     "doctor.fix.path": "请在客户端配置中写命令的完整路径，或把其所在目录加入 PATH。",
     "doctor.fix.bash": "训练脚本由 bash 执行：请安装 bash。",
     "doctor.fix.state": "请把 MINDSPEED_MM_TRAIN_PROFILER_STATE 设为本地磁盘上可写的目录。",
