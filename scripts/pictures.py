@@ -17,8 +17,6 @@ import tempfile
 from pathlib import Path
 
 from rich.console import Console
-from rich.panel import Panel
-from rich.text import Text
 
 PICTURES = Path(__file__).parent.parent / "docs" / "pictures"
 PROGRAM = "mindspeed-mm-train-profiler"
@@ -35,7 +33,7 @@ def command(folder: Path, words: str) -> str:
 
 def terminal(folder: Path, run_id: str) -> None:
     """The live view as ``terminal/live.py`` draws it, inside the window, and the verdict below."""
-    from mindspeed_mm_train_profiler.terminal.live import line
+    from mindspeed_mm_train_profiler.terminal.live import View, line
     from mindspeed_mm_train_profiler.tools.poll_status import PollStatusResult
 
     ended = PollStatusResult(**json.loads(command(folder, f"status {run_id} --json")))
@@ -49,7 +47,7 @@ def terminal(folder: Path, run_id: str) -> None:
     status = ended.model_copy(update=moment)
     console = Console(record=True, width=118, file=open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     console.print(f"$ {PROGRAM} collect examples/fsdp2/finetune.sh   [simulated NPU host]", markup=False)
-    console.print(Panel(Text("\n".join(row[:112] for row in log)), title=Text(line(status, "en")), title_align="left"))
+    console.print(View(line(status, "en"), log))
     console.print(f"$ {PROGRAM} verify --run-id {run_id}", markup=False)
     console.print(command(folder, f"verify --run-id {run_id}").strip(), markup=False, highlight=False)
     svg = console.export_svg(title="mindspeed-mm-train-profiler (simulated)")

@@ -1,5 +1,6 @@
 """Asking in a terminal: arrow keys where there is one, numbered choices on plain input where not."""
 
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -82,10 +83,10 @@ class Keys:
 
     @staticmethod
     def _answer(question: object) -> object:
-        answer = question.ask()  # type: ignore[attr-defined]
-        if answer is None:  # Ctrl-C, Ctrl-D
-            raise Declined
-        return answer
+        try:
+            return question.unsafe_ask()  # type: ignore[attr-defined]
+        except (KeyboardInterrupt, EOFError):  # Ctrl-C, Ctrl-D; its own "safe" way knows the first alone, in English
+            raise Declined from None
 
 
 class Lines:
@@ -130,8 +131,9 @@ class Lines:
 
 
 def make_asker(language: wording.Language = "en") -> Asker:
-    """Arrow keys only where both ends are a terminal."""
-    return Keys(language) if sys.stdin.isatty() and sys.stdout.isatty() else Lines()
+    """Arrow keys only where both ends are a terminal that can move its cursor."""
+    able = os.environ.get("TERM", "").lower() not in {"dumb", "unknown"}
+    return Keys(language) if able and sys.stdin.isatty() and sys.stdout.isatty() else Lines()
 
 
 def choices_of(language: wording.Language, offer: Offer) -> list[Choice]:

@@ -74,16 +74,20 @@ class Job:
         function = specs()[tool].function
         return commands.call(function, {**arguments, "language": self.language})
 
-    def show(self, result: Result) -> Any:
-        say(visible(rendered(result, self.language)))
+    def show(self, result: Result, goes_on: bool = True) -> Any:
+        """Print a result; its next step only where this command does not take that step itself."""
+        shown = result.model_copy(update={"next_step": None}) if goes_on else result
+        say(visible(rendered(shown, self.language)))
         say("")
         return result
 
     def run(self) -> int:
-        detected = self.show(self.call("detect_engine", script=self.parsed.script, **self.place))
+        detected = self.call("detect_engine", script=self.parsed.script, **self.place)
+        self.show(detected, goes_on=detected.engine != "unsupported")
         if detected.engine == "unsupported":
             return commands.NOT_GOOD
-        environment = self.show(self.call("check_env", script=self.parsed.script, **_only(self.place, "workdir")))
+        environment = self.call("check_env", script=self.parsed.script, **_only(self.place, "workdir"))
+        self.show(environment, goes_on=environment.ready)
         if not environment.ready:
             return commands.NOT_GOOD
         built = self.build(self.choose(detected))
@@ -159,23 +163,25 @@ class Job:
     def follow(self, run_id: str) -> Any | None:
         """Follow a run to its end; None where the user left it running."""
         function = specs()["poll_status"].function
-        live = Live(self.language)
         cursor: int | None = None
-        while True:
-            try:
-                status = anyio.run(
-                    lambda: function(run_id=run_id, cursor=cursor, wait_s=POLL_WAIT_S, language=self.language)  # noqa: B023
-                )
-                live.update(status)
-                cursor = status.cursor
-                if status.state not in {"starting", "running"}:
+        live = Live(self.language)
+        try:
+            while True:
+                try:
+                    status = anyio.run(
+                        lambda: function(run_id=run_id, cursor=cursor, wait_s=POLL_WAIT_S, language=self.language)  # noqa: B023
+                    )
+                    live.update(status)
+                    cursor = status.cursor
+                    if status.state not in {"starting", "running"}:
+                        live.close()
+                        return self.show(status)
+                except KeyboardInterrupt:
                     live.close()
-                    self.show(status)
-                    return status
-            except KeyboardInterrupt:
-                live.close()
-                if self.interrupted(run_id):
-                    return None
+                    if self.interrupted(run_id):
+                        return None
+        finally:
+            live.close()
 
     def interrupted(self, run_id: str) -> bool:
         """Ctrl-C: leave the run alone (True), or stop it (False: its end is followed)."""
@@ -195,10 +201,12 @@ class Job:
         return True
 
     def judge(self, run_id: str) -> int:
-        verdict = self.show(self.call("verify_output", run_id=run_id))
-        if verdict.verdict == "complete" and "summarize_profile" in specs():
-            self.show(self.call("summarize_profile", run_id=run_id))
-        return commands.GOOD if verdict.verdict == "complete" else commands.NOT_GOOD
+        verdict = self.call("verify_output", run_id=run_id)
+        good = verdict.verdict == "complete"
+        self.show(verdict, goes_on=good)
+        if good:
+            self.show(self.call("summarize_profile", run_id=run_id), goes_on=False)
+        return commands.GOOD if good else commands.NOT_GOOD
 
 
 def _only(values: dict[str, Any], *names: str) -> dict[str, Any]:

@@ -36,6 +36,8 @@ def test_answers_by_number_and_word_to_a_complete_profile(tmp_path: Path, own_st
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     assert "complete" in done.stdout
     assert "simulated" in done.stdout
+    for step in ("collect", "env", "build", "launch", "status", "verify"):  # steps that the command takes itself
+        assert f"mindspeed-mm-train-profiler {step}" not in done.stdout
 
 
 def test_what_does_not_fit_is_asked_again_with_the_reason(tmp_path: Path, own_state: Path) -> None:
