@@ -35,7 +35,7 @@ audit: $(VENV)/.installed
 # The package is this folder under another name: a link gives mypy the name.
 types: $(VENV)/.installed-dev
 	@mkdir -p .types && ln -sfn .. .types/mindspeed_mm_train_profiler
-	cd .types && MYPYPATH=. ../$(BIN)/mypy --config-file ../pyproject.toml --cache-dir ../.mypy_cache \
+	cd .types && MYPYPATH=. $(if $(filter /%,$(BIN)),,../)$(BIN)/mypy --config-file ../pyproject.toml --cache-dir ../.mypy_cache \
 		-p mindspeed_mm_train_profiler --exclude '/(tests|benchmarks|evals|build|\.venv|\.types)/'
 
 imports: $(VENV)/.installed-dev

@@ -1,5 +1,6 @@
 """What is installed: one import name, nothing generic, everything the product reads at run time."""
 
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -11,6 +12,15 @@ import mindspeed_mm_train_profiler as package
 
 ROOT = Path(package.__file__).parent
 PYPROJECT = ROOT / "pyproject.toml"
+
+
+@pytest.mark.parametrize(("venv", "mypy"), [(".venv", "../.venv/bin/mypy"), ("/opt/a/venv", " /opt/a/venv/bin/mypy")])
+def test_types_are_checked_wherever_the_environment_lies(venv: str, mypy: str) -> None:
+    if not (ROOT / "Makefile").exists() or shutil.which("make") is None:
+        pytest.skip("no make, or not a source checkout")
+    command = ["make", "--dry-run", "--always-make", "types", f"VENV={venv}"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    assert mypy in done.stdout and "..//" not in done.stdout
 
 
 @pytest.fixture(scope="module")
