@@ -41,6 +41,7 @@ FAULTS: dict[str, dict[str, object]] = {
 OPTIONS = {"start_step": 5, "end_step": 7, "train_iters": 20, "ranks": [0, 1]}
 NPROC = 2
 ACTIVATE = "activate.sh"
+TRIED = "examples/vlm/pretrain_vlm.sh"  # of the sample checkout
 RUN_LIMIT_S = 120
 ENDED = {"succeeded", "failed", "stopped", "lost"}
 
@@ -272,7 +273,12 @@ def main(argv: list[str]) -> int:
             good = anyio.run(_run, given, folder, errors)
         say(text(language, "demo.kept", folder=folder) if keep else text(language, "demo.removed"))
         if keep:
-            say(text(language, "demo.activate", file=shlex.quote(str(folder / ACTIVATE))))
+            script = folder / "MindSpeed-MM" / TRIED
+            say(
+                text(
+                    language, "demo.activate", file=shlex.quote(str(folder / ACTIVATE)), script=shlex.quote(str(script))
+                )
+            )
     finally:
         if not keep:
             shutil.rmtree(folder, ignore_errors=True)

@@ -85,6 +85,10 @@ def command() -> Iterable[Check]:
             "doctor.found.elsewhere" if there else "doctor.found.not_on_path",
             (("path", str(beside)),) if there else (),
         )
+    elif beside.exists() and not beside.samefile(found):  # an older one, say: clients start what is found
+        both = (("path", found), ("own", str(beside)))
+        words = f"{found} is another installation's; this one's lies at {beside}"
+        yield Check("command", None, words, "doctor.fix.path", "doctor.found.other", both)
     else:
         yield Check("command", True, found)
     bash = shutil.which("bash")

@@ -39,7 +39,7 @@ def test_a_chain_ends_complete(chain: str, tmp_path: Path) -> None:
     done = demo(tmp_path, "--chain", chain, "--folder", str(tmp_path / "demo"))
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr
     assert done.stderr == ""
-    first, last = done.stdout.split("\n")[2], done.stdout.strip().split("\n")[-3]
+    first, last = done.stdout.split("\n")[2], done.stdout.strip().split("\n")[-4]
     assert "SIMULATED" in first and "simulated" in last and "complete" in last
     for tool in SIX:
         assert f"] {tool} {{" in done.stdout
@@ -53,6 +53,8 @@ def test_a_kept_demo_in_chinese_can_be_walked_through_by_hand(tmp_path: Path) ->
     done = demo(tmp_path, "--chain", "fsdp2", "--language", "zh", "--folder", str(folder))
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr
     assert "模拟 NPU 主机" in done.stdout and "Chain 1" not in done.stdout
+    tried = shlex.split(done.stdout.strip().split("\n")[-1].partition("：")[2])
+    assert tried[1] == "collect" and Path(tried[2]).is_file()
     again = demo(tmp_path, "--folder", str(folder))
     assert again.returncode == 2 and str(folder) in again.stderr and "Traceback" not in again.stderr
     program = (

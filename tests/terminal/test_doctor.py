@@ -67,3 +67,22 @@ def test_completion_knows_the_commands(shell: str, capsys: pytest.CaptureFixture
     assert run(["completion", shell]) == 0
     script = capsys.readouterr().out
     assert "doctor" in script and "completion" in script
+
+
+def test_the_command_of_another_installation_is_no_proof_of_this_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, other, linked = (tmp_path / name for name in ("own", "other", "linked"))
+    for folder in (own, other):
+        folder.mkdir()
+        command = folder / doctor.DISTRIBUTION
+        command.write_text("#!/bin/sh\n", encoding="utf-8")
+        command.chmod(0o755)
+    linked.mkdir()
+    (linked / doctor.DISTRIBUTION).symlink_to(own / doctor.DISTRIBUTION)
+    monkeypatch.setattr(doctor.sys, "executable", str(own / "python"))
+    for path, sound in ((own, True), (linked, True), (other, None)):
+        monkeypatch.setenv("PATH", str(path))
+        check = next(iter(doctor.command()))
+        assert (check.name, check.ok) == ("command", sound)
+        assert sound or (str(own) in check.found and str(other) in check.found and check.fix)

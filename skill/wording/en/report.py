@@ -49,7 +49,7 @@ TEXTS: dict[str, str] = {
     "compare_no_step_ids.message": "Steps are not told apart (CPU activity was off): values are means over the recorded windows of {before} and {after} steps.",
     "compare_no_step_ids.hint": "A window whose length is not known (?) counts as one step. Collect with with_cpu for numbers by step.",
     "compare_ranks_differ.message": "Other ranks were profiled: {before} and {after}.",
-    "compare_ranks_differ.hint": "Means are over different ranks.",
+    "compare_ranks_differ.hint": "The means are over different ranks: compare profiles of the same ranks.",
     "compare_level_differs.message": "The levels differ: {before} and {after}.",
     "compare_level_differs.hint": "A higher level costs time itself; compare profiles of one level.",
     "compare_no_operators.message": "One side has no kernel table, so operators are not compared.",

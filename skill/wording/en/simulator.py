@@ -31,7 +31,8 @@ TEXTS: dict[str, str] = {
     "demo.tool_failed": "{tool} failed.",
     "demo.unknown": "unknown",
     "demo.folder_refused": "--folder {folder}: {why}; name a folder that is not there yet.",
-    "demo.activate": "To try the commands by hand on this simulated host: source {file}",
+    "demo.activate": "To try the commands by hand on this simulated host: source {file}\n"
+    "then, for example: mindspeed-mm-train-profiler collect {script} --acknowledge checkpoint_overwrite",
     "demo.terminal": "The same in a terminal, without an assistant: collect",
     "demo.terminal_failed": "The terminal command did not end with a complete profile.",
 }

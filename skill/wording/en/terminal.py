@@ -36,6 +36,7 @@ TEXTS: dict[str, str] = {
     "http_address_refused.message": "Cannot listen on {found}: {detail}",
     "http_address_refused.hint": "Another program may hold the port: choose another --port, or end it.",
     "doctor.found.not_on_path": "not on PATH",
+    "doctor.found.other": "{path} is another installation's; this one's lies at {own}",
     "doctor.found.elsewhere": "not on PATH; lies at {path}",
     "doctor.found.loads": "loads",
     "doctor.found.clean": "starts and ends cleanly",

@@ -49,7 +49,7 @@ TEXTS: dict[str, str] = {
     "compare_no_step_ids.message": "无法区分各个 step（未采集 CPU）：数值是所记录窗口（{before} 步与 {after} 步）的平均值。",
     "compare_no_step_ids.hint": "长度未知（?）的窗口按一步计算。如需逐步数据，请打开 with_cpu 重新采集。",
     "compare_ranks_differ.message": "采集的 rank 不同：{before} 与 {after}。",
-    "compare_ranks_differ.hint": "平均值来自不同的 rank。",
+    "compare_ranks_differ.hint": "平均值来自不同的 rank：请比较相同 rank 的采集结果。",
     "compare_level_differs.message": "采集级别不同：{before} 与 {after}。",
     "compare_level_differs.hint": "级别越高自身开销越大，请比较同一级别的数据。",
     "compare_no_operators.message": "其中一份没有 kernel 表，因此不比较算子。",

@@ -31,7 +31,8 @@ TEXTS: dict[str, str] = {
     "demo.tool_failed": "{tool} 失败。",
     "demo.unknown": "未知",
     "demo.folder_refused": "--folder {folder}：{why}；请指定一个尚不存在的目录。",
-    "demo.activate": "如需在该模拟主机上手动尝试各命令：source {file}",
+    "demo.activate": "如需在该模拟主机上手动尝试各命令：source {file}\n"
+    "然后例如：mindspeed-mm-train-profiler collect {script} --acknowledge checkpoint_overwrite",
     "demo.terminal": "同样的流程，直接在终端完成（不经助手）：collect",
     "demo.terminal_failed": "终端命令没有得到完整的 profile。",
 }

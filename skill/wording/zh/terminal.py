@@ -36,6 +36,7 @@ TEXTS: dict[str, str] = {
     "http_address_refused.message": "无法监听 {found}：{detail}",
     "http_address_refused.hint": "端口可能被其他程序占用：请换一个 --port，或结束该程序。",
     "doctor.found.not_on_path": "不在 PATH 中",
+    "doctor.found.other": "{path} 属于另一处安装；本安装的命令位于 {own}",
     "doctor.found.elsewhere": "不在 PATH 中；位于 {path}",
     "doctor.found.loads": "可加载",
     "doctor.found.clean": "可正常启动与结束",
