@@ -64,6 +64,13 @@ def serve_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--allowed-host", action="append", default=[], metavar="NAME", help="further Host name for http, repeatable"
     )
+    parser.add_argument(
+        "--allowed-origin",
+        action="append",
+        default=[],
+        metavar="ORIGIN",
+        help="http: further page that may call, as http://HOST:PORT, repeatable; default: this server's own address",
+    )
     return parser
 
 
@@ -75,9 +82,16 @@ def _serve_http(given: argparse.Namespace) -> int:
     from mindspeed_mm_train_profiler.tools.common import error_info, error_text
 
     language = settings.current().language
+    for origin in given.allowed_origin:
+        if http_server.origin_of(origin) is None:
+            serve_parser().error(f"--allowed-origin {origin}: http://HOST:PORT or https://HOST:PORT")
     try:
         options = http_server.HttpOptions(
-            given.host, given.port, http_server.read_token(given.token_file), tuple(given.allowed_host)
+            given.host,
+            given.port,
+            http_server.read_token(given.token_file),
+            tuple(given.allowed_host),
+            tuple(given.allowed_origin),
         )
         http_server.serve(build_server(), options, settings.current().log_level)
     except CodedError as error:

@@ -2,8 +2,8 @@
 
 Tools run shell scripts as the server's user, so this face is strict: loopback unless a token is set, any other address
 refused outright without one; the token comes from an environment variable or a private file, never from argv (others
-read it in ``ps``); Host and Origin are checked on every route, against DNS rebinding; bodies, sessions and concurrency
-are bounded.
+read it in ``ps``); Host and Origin are checked on every route, against DNS rebinding and against pages of other
+servers on this machine; bodies, sessions and concurrency are bounded.
 """
 
 import hmac
@@ -22,9 +22,10 @@ from mcp.server import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mindspeed_mm_train_profiler.errors import CodedError
+from mindspeed_mm_train_profiler.http_sessions import Sessions, replayed
 
 TOKEN_VARIABLE = "MINDSPEED_MM_TRAIN_PROFILER_TOKEN"
 MIN_TOKEN = 16
@@ -34,7 +35,8 @@ MAX_CONCURRENT = 128
 HEAD_TIMEOUT_S = 10.0
 BODY_TIMEOUT_S = 20.0
 """Connections count against MAX_CONCURRENT before anybody knows who opened them: who says nothing is not waited for."""
-HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\s:\[\]/@]+))(?::[0-9]{1,5})?")
+HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\s:\[\]/@]+))(?::([0-9]{1,5}))?")
+DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ class HttpOptions:
     port: int = 8765
     token: str | None = None
     allowed_hosts: tuple[str, ...] = ()
+    allowed_origins: tuple[str, ...] = ()
 
 
 def read_token(file: str | None) -> str | None:
@@ -101,21 +104,40 @@ def _host_name(value: str) -> str:
     return (found[1] or found[2]) if found else ""
 
 
+def _place(value: str, default_port: int) -> tuple[str, int] | None:
+    """``host:port`` as name and port; None where it is no host at all."""
+    found = HOST.fullmatch(value.strip().lower())
+    return (found[1] or found[2], int(found[3] or default_port)) if found else None
+
+
+def origin_of(value: str) -> tuple[str, str, int] | None:
+    """An origin's scheme, name and port; None where it is none of http or https."""
+    scheme, mark, rest = value.strip().lower().partition("://")
+    place = _place(rest, DEFAULT_PORTS[scheme]) if mark and scheme in DEFAULT_PORTS else None
+    return (scheme, *place) if place else None
+
+
 class Gate:
     """ASGI middleware in front of every route: Host, Origin, token."""
 
     def __init__(self, app: ASGIApp, options: HttpOptions) -> None:
         self.app = app
         self.hosts = accepted_hosts(options)
+        self.origins = {origin_of(value) for value in options.allowed_origins} - {None}
         self.token = options.token.encode() if options.token else None
 
+    def known(self, origin: str, host: str) -> bool:
+        """A page that this very address served (through a tunnel, too, the browser's ``Host`` says which), or one that
+        was allowed by name. Another port of the same host is another server, whose pages have no business here."""
+        found = origin_of(origin)
+        return found is not None and (found[1:] == _place(host, DEFAULT_PORTS[found[0]]) or found in self.origins)
+
     def refusal(self, headers: Headers) -> PlainTextResponse | None:
-        if _host_name(headers.get("host", "")) not in self.hosts:
+        host = headers.get("host", "")
+        if _host_name(host) not in self.hosts:
             return _refused("Invalid Host header", 421)
-        for origin in headers.getlist("origin"):
-            scheme, _, rest = origin.partition("://")
-            if scheme not in {"http", "https"} or _host_name(rest) not in self.hosts:
-                return _refused("Invalid Origin header", 403)
+        if not all(self.known(origin, host) for origin in headers.getlist("origin")):
+            return _refused("Invalid Origin header", 403)
         if self.token is not None:
             kind, _, given = headers.get("authorization", "").partition(" ")
             same = hmac.compare_digest(given.strip().encode("utf-8", "surrogateescape"), self.token)
@@ -134,7 +156,7 @@ class Gate:
                 if body is None:  # the client has gone
                     return
                 if isinstance(body, bytes):
-                    await self.app(scope, _replayed(body, receive), send)
+                    await self.app(scope, replayed(body, receive), send)
                     return
                 refused = body
             await refused(scope, receive, send)
@@ -166,18 +188,6 @@ async def _body(receive: Receive) -> bytes | PlainTextResponse | None:
     return _refused("Request Timeout", 408)
 
 
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    """``receive`` for an application, with a body that was read before."""
-    waiting = [body]
-
-    async def replay() -> Message:
-        if waiting:
-            return {"type": "http.request", "body": waiting.pop(), "more_body": False}
-        return await receive()
-
-    return replay
-
-
 def build_app(server: MCPServer[Any], options: HttpOptions) -> ASGIApp:
     """The guarded application. Error: ``http_needs_token`` for an address others reach, without a token."""
     if options.token is None and not is_loopback(options.host):
@@ -188,7 +198,7 @@ def build_app(server: MCPServer[Any], options: HttpOptions) -> ASGIApp:
         # Host and Origin are checked in front, on every route; the SDK's own check knows exact ports only
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    return Gate(app, options)
+    return Gate(Sessions(app), options)
 
 
 def serve(server: MCPServer[Any], options: HttpOptions, log_level: str) -> None:

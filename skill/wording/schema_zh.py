@@ -169,6 +169,9 @@ TEXTS: dict[str, str] = {
     "port for http": "http 的端口",
     "file (mode 0600) with the bearer token": "存放 bearer 令牌的文件（权限 0600）",
     "further Host name for http, repeatable": "http 另外接受的 Host 名，可重复",
+    "http: further page that may call, as http://HOST:PORT, repeatable; default: this server's own address": (
+        "http：另外允许调用的网页来源，写作 http://主机:端口，可重复；默认只接受服务自身的地址"
+    ),
     "Serve MCP.": "提供 MCP 服务。",
     "language of everything printed": "全部输出使用的语言",
     "keep the folder the demo worked in": "保留演示所用的目录",

@@ -67,7 +67,16 @@ def status(options: HttpOptions, path: str = "/mcp", **headers: str) -> int:
         ({"host": "localhost:1@evil.example"}, 421),
         ({"host": ""}, 421),
         ({}, 421),
-        ({"host": "localhost", "origin": "http://localhost:3000"}, 200),
+        ({"host": "localhost:8765", "origin": "http://localhost:8765"}, 200),
+        ({"host": "localhost:9000", "origin": "http://LOCALHOST:9000"}, 200),  # through a tunnel
+        ({"host": "[::1]:8765", "origin": "http://[::1]:8765"}, 200),
+        ({"host": "localhost", "origin": "http://localhost:80"}, 200),
+        ({"host": "localhost", "origin": "https://localhost"}, 200),  # a proxy with TLS in front
+        ({"host": "localhost:8765", "origin": "http://localhost:3000"}, 403),
+        ({"host": "localhost:8765", "origin": "http://localhost"}, 403),
+        ({"host": "localhost:8765", "origin": "http://127.0.0.1:8765"}, 403),
+        ({"host": "localhost:8765", "origin": "http://localhost:8765/"}, 403),
+        ({"host": "localhost:8765", "origin": ""}, 403),
         ({"host": "localhost", "origin": "https://evil.example"}, 403),
         ({"host": "localhost", "origin": "http://[::1].evil.example"}, 403),
         ({"host": "localhost", "origin": "null"}, 403),
@@ -122,6 +131,25 @@ def test_names_of_another_address_are_accepted_when_said() -> None:
     assert status(options, host="gateway.example:80", authorization=bearer) == 200
     assert status(options, host=socket.gethostname(), authorization=bearer) == 200
     assert status(options, host="0.0.0.0", authorization=bearer) == 421
+
+
+def test_pages_are_allowed_by_name_and_port() -> None:
+    options = HttpOptions(allowed_origins=("http://localhost:6274", "https://Panel.example"))
+    for origin, expected in (
+        ("http://localhost:6274", 200),
+        ("https://panel.example", 200),
+        ("https://panel.example:443", 200),
+        ("http://panel.example", 403),
+        ("https://localhost:6274", 403),
+        ("http://localhost:6275", 403),
+    ):
+        assert status(options, host="127.0.0.1:8765", origin=origin) == expected, origin
+
+
+@pytest.mark.parametrize("origin", ["localhost:6274", "ftp://localhost", "http://", "*", "http://localhost/x"])
+def test_an_origin_that_is_none_is_wrong_usage(origin: str) -> None:
+    done = serve("--port", "0", "--allowed-origin", origin)
+    assert done.returncode == 2 and "usage:" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_token_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
