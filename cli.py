@@ -130,7 +130,11 @@ def serve(argv: list[str]) -> int:
             if not folders[-1].is_dir():
                 sys.stderr.write(f"warning: --allow-dir {folder}: no such directory\n")
         changes["allow_dirs"] = tuple(folders)
-    elif not settings.current().allow_dirs:
+    elif settings.current().allow_dirs:
+        for folder in settings.current().allow_dirs:
+            if not folder.is_dir():
+                sys.stderr.write(f"warning: {settings.PREFIX}ALLOW_DIR: {folder}: no such directory\n")
+    else:
         # none at all (no home, started in /): nowhere, and not everywhere
         changes["allow_dirs"] = settings.default_dirs() or (Path(os.devnull),)
     if given.max_nproc is not None:

@@ -51,26 +51,29 @@ class Sessions:
     async def _opened(self, scope: Scope, receive: Receive, send: Send) -> None:
         """A request outside any session: it may open one, for which room is made where there is none."""
         body = (await receive()).get("body", b"")
-        while not await self._watched(None, scope, replayed(body, receive), send, hold=True):
+        while refusal := await self._watched(None, scope, replayed(body, receive), send):
             if not await self._room(scope):
-                await self._watched(None, scope, replayed(body, receive), send)
+                for message in refusal:
+                    await send(message)
                 return
 
-    async def _watched(
-        self, session: str | None, scope: Scope, receive: Receive, send: Send, hold: bool = False
-    ) -> bool:
-        """Serve one request and note its session's use; False where ``hold`` kept back that all places are taken."""
+    async def _watched(self, session: str | None, scope: Scope, receive: Receive, send: Send) -> list[Message]:
+        """Serve one request and note its session's use; that all places are taken is kept back and returned."""
         status = 0
+        opening = session is None
+        refusal: list[Message] = []
 
         async def watching(message: Message) -> None:
             nonlocal session, status
             if message["type"] == "http.response.start":
                 status = message["status"]
                 named = Headers(raw=message.get("headers", [])).get(HEADER)
-                if session is None and named is not None and status < 400:
+                if opening and named is not None and status < 400:
                     session = named
                     self.busy[session] += 1
-            if not (hold and status == ALL_TAKEN):
+            if opening and status == ALL_TAKEN:
+                refusal.append(message)
+            else:
                 await send(message)
 
         if session is not None:
@@ -80,7 +83,7 @@ class Sessions:
         finally:
             if session is not None:
                 self._let_go(session, gone=status == 404 or (scope["method"] == "DELETE" and status < 400))
-        return not (hold and status == ALL_TAKEN)
+        return refusal
 
     def _let_go(self, session: str, gone: bool) -> None:
         now = anyio.current_time()

@@ -372,6 +372,13 @@ def test_a_directory_that_is_not_there_is_said() -> None:
     assert (done.returncode, done.stdout) == (0, "") and "/nowhere/at/all" in done.stderr
 
 
+def test_a_directory_of_the_variable_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MINDSPEED_MM_TRAIN_PROFILER_ALLOW_DIR", "/nowhere/at/all")
+    command = [sys.executable, "-m", "mindspeed_mm_train_profiler.cli"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
+    assert (done.returncode, done.stdout) == (0, "") and "ALLOW_DIR: /nowhere/at/all" in done.stderr
+
+
 def test_the_command_refuses_an_open_address(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "mindspeed_mm_train_profiler.cli", "serve", "--transport", "http", "--host", "0.0.0.0"],
