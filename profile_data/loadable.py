@@ -67,10 +67,11 @@ def _zeros(path: Path) -> str | None:
 
 def csv_rows(file: TextIO) -> Iterator[list[str]]:
     """The rows of an opened table. Raises csv.Error, also for a line of gigabytes, as a full disk leaves it."""
-    return csv.reader(_lines(file))
+    return csv.reader(bounded_lines(file))
 
 
-def _lines(file: TextIO) -> Iterator[str]:
+def bounded_lines(file: TextIO) -> Iterator[str]:
+    """Lines of a table. Raises csv.Error for one without an end."""
     for line in iter(partial(file.readline, LONGEST), ""):
         if len(line) == LONGEST and line[-1] != "\n":
             raise csv.Error(f"a line of more than {LONGEST} characters")

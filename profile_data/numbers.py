@@ -7,18 +7,18 @@ analysis.db; ``kernel_details.csv`` or TASK with COMPUTE_TASK_INFO; ``memory_rec
 """
 
 import csv
-import math
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
+from math import isfinite
 from pathlib import Path
 
-from mindspeed_mm_train_profiler.profile_data import layout
+from mindspeed_mm_train_profiler.profile_data import layout, table
 from mindspeed_mm_train_profiler.profile_data.communication import Communication, communication
-from mindspeed_mm_train_profiler.profile_data.loadable import csv_rows, open_db
+from mindspeed_mm_train_profiler.profile_data.loadable import open_db
 from mindspeed_mm_train_profiler.profile_data.problems import Problem
 from mindspeed_mm_train_profiler.profile_data.record import read_record
 from mindspeed_mm_train_profiler.profile_data.steps import MAX_ROWS, step_number
@@ -101,7 +101,7 @@ def number(cell: object) -> float | None:
         value = float(str(cell))
     except ValueError:
         return None
-    return value if math.isfinite(value) else None
+    return value if isfinite(value) else None
 
 
 def session_numbers(session: Path, *, top: int | None = 10, shapes: bool = False) -> SessionNumbers:
@@ -153,7 +153,7 @@ def brief_numbers(session: Path, *, top: int = 5) -> SessionNumbers:
     with suppress(OSError, csv.Error, UnicodeError, ValueError):
         if statistic.is_file() and statistic.stat().st_size <= BRIEF_BYTES:
             groups: dict[Group, list[float | None]] = {}
-            for kind, core, count, total in _rows(statistic, "OP Type", "Core Type", "Count", "Total Time(us)"):
+            for kind, core, count, total in table.rows(statistic, "OP Type", "Core Type", "Count", "Total Time(us)"):
                 us = number(total)
                 if us is not None and core not in COMMUNICATION_CORES:
                     groups[kind, kind, core, ""] = [number(count), us]
@@ -174,26 +174,10 @@ def _shares(found: SessionNumbers, top: int | None) -> None:
     found.operators = sorted(found.operators, key=lambda op: (-op.total_us, op.name))[:top]
 
 
-def _rows(path: Path, *wanted: str) -> Iterator[list[str]]:
-    """The wanted cells of each row ("" where a row or the table lacks one); no dictionaries: the table may be huge."""
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        rows = csv_rows(file)
-        header = [cell.strip() for cell in next(rows, [])]
-        places = [header.index(name) if name in header else len(header) for name in wanted]
-        pad = [""] * (len(header) + 1)
-        width = len(pad)
-        for row in rows:
-            if not row:  # a blank line is no row
-                continue
-            if len(row) < width:
-                row += pad[len(row) :]
-            yield [row[place] for place in places]
-
-
 def _steps_csv(path: Path, found: SessionNumbers) -> None:
     names = list(STEP_FIELDS)
     columns = ("Step", "Device_id", *(columns[0] for columns in STEP_FIELDS.values()))
-    for step, device, *cells in islice(_rows(path, *columns), MAX_ROWS):
+    for step, device, *cells in islice(table.rows(path, *columns), MAX_ROWS):
         values = {name: number(cell) for name, cell in zip(names, cells, strict=True)}
         found.steps.append(StepNumbers(step_number(step), values, str(path), step_number(device)))
     _in_order(found)
@@ -235,19 +219,29 @@ def _told(cell: str) -> str | None:
 
 
 def _kernels_csv(path: Path, found: SessionNumbers, *, shapes: bool) -> None:
-    groups: dict[Group, list[float]] = {}
-    wanted = ("Name", "Type", "Accelerator Core", "Duration(us)", *(["Input Shapes"] if shapes else []))
-    for name, kind, core, duration, *shape in _rows(path, *wanted):
-        us = number(duration)
-        if us is None or core in COMMUNICATION_CORES:
+    as_written: dict[tuple[str, ...], list[float]] = {}
+    for cells in table.rows(
+        path, "Duration(us)", "Name", "Type", "Accelerator Core", *(["Input Shapes"] if shapes else [])
+    ):
+        # of millions of rows: nothing that can be done once a group is done here
+        try:
+            us = float(cells[0])
+        except ValueError:
             continue
-        key = (name, kind, core, shape[0].replace('"', "") if shape else "")
-        group = groups.get(key)
+        if not isfinite(us):
+            continue
+        group = as_written.get(cells[1:])
         if group is None:
-            groups[key] = [1, us]
+            as_written[cells[1:]] = [1, us]
         else:
             group[0] += 1
             group[1] += us
+    groups: dict[Group, list[float]] = {}
+    for (name, kind, core, *shape), (count, total) in as_written.items():
+        if core not in COMMUNICATION_CORES:
+            sums = groups.setdefault((name, kind, core, shape[0].replace('"', "") if shape else ""), [0, 0.0])
+            sums[0] += count
+            sums[1] += total
     _add_operators(groups, path, found)
 
 
@@ -269,7 +263,7 @@ def _kernels_db(path: Path, found: SessionNumbers, *, shapes: bool) -> None:
 def _memory_csv(path: Path, found: SessionNumbers) -> None:
     """Peak of what the framework (PTA, with GE where both report) reserved: APP counts the whole process."""
     peak: float | None = None
-    for component, reserved in _rows(path, "Component", "Total Reserved(MB)"):
+    for component, reserved in table.rows(path, "Component", "Total Reserved(MB)"):
         mb = number(reserved)
         if component in ("PTA", "PTA+GE") and mb is not None and (peak is None or mb > peak):
             peak = mb
