@@ -67,7 +67,7 @@ def _of_array(shell: Shell, node: Any, name: str, index: str, prefix: str, rest:
     unread = shell.record.unknown
     if name == "BASH_SOURCE" and index in {"0", *arrays.ALL}:
         var = Var(plain(str(shell.source.path)), (plain(str(shell.source.path)),))
-    elif name in RUN_TIME | {"BASH_SOURCE"} and var is None:
+    elif var is None and (shell.record.any_set or name in RUN_TIME | {"BASH_SOURCE"}):
         return unread(raw, shell.source, node, Note("known_at_run_time", {}))
     items = arrays.items_of(var)
     if index in arrays.ALL:

@@ -1,5 +1,6 @@
 """Commands that the shell itself carries out, as far as reading follows them."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from mindspeed_mm_train_profiler.launch_script.mutation import mutate
 from mindspeed_mm_train_profiler.launch_script.plan import Word
 from mindspeed_mm_train_profiler.launch_script.state import Shell, Var
 from mindspeed_mm_train_profiler.launch_script.substitution import echo, printf, say
-from mindspeed_mm_train_profiler.launch_script.values import plain
+from mindspeed_mm_train_profiler.launch_script.values import known, plain
 
 Status = bool | None
 
@@ -93,6 +94,8 @@ def _shift(shell: Shell, node: Any, words: list[Word]) -> Status:
 def _read(shell: Shell, node: Any, words: list[Word]) -> Status:
     """``read``, ``readarray``, ``getopts``, ``printf -v``: what they name is known at run time only."""
     names = [word.text for word in words[1:] if not word.text.startswith("-") and word.text.isidentifier()]
+    if not names and any(not word.known for word in words[1:]):
+        shell.record.any_set = True
     for name in names or ["MAPFILE" if words[0].text in {"mapfile", "readarray"} else "REPLY"]:
         shell.assign(name, arrays.unknown(shell, name, node, "read_at_run_time"))
     return None
@@ -138,9 +141,15 @@ def _arguments_of(node: Any, shell: Shell) -> list[Any]:
     return [child for child in node.children if child.is_named and child.type != "command_name"]
 
 
+ENVIRONMENTS = re.compile(r"\b(?:conda|mamba|micromamba|ssh-agent|direnv|modulecmd|brew)\b")
+"""Programs whose output, evaluated, sets the user's machine up and nothing of the launch."""
+
+
 def _eval(shell: Shell, node: Any, words: list[Word]) -> Status:
     parts = [value(shell, child, quoted=True) for child in _arguments_of(node, shell)]
     text = " ".join("".join(frag.text for frag in part) for part in parts)
+    if not all(known(part) for part in parts) and not ENVIRONMENTS.search(text):
+        shell.record.any_set = True
     return follow.run_text(shell, node, text)
 
 

@@ -43,19 +43,21 @@ def declare(shell: Shell, node: Any) -> Status:
                 shell.assign(name, arrays.unknown(shell, name, child, keyed=True))
             elif fresh:
                 shell.variables.pop(name, None)
-        elif exported:
-            _export_words(shell, child)
+        elif not shell.source.raw(child).startswith("-"):
+            _export_words(shell, child, exported=exported)
     return True
 
 
-def _export_words(shell: Shell, node: Any) -> None:
+def _export_words(shell: Shell, node: Any, *, exported: bool) -> None:
     """``export $NAME`` or ``export "A=b"``: names and assignments that an expansion made."""
     for word in word_list(shell, node):
         name, equals, text = word.text.partition("=")
-        if word.known and name.isidentifier():
+        if not word.known and not word.text.partition("=")[0].isidentifier():
+            shell.record.any_set = True
+        elif word.known and name.isidentifier():
             if equals:
-                shell.assign(name, Var(plain(text), exported=True))
-            elif name in shell.variables:
+                shell.assign(name, Var(plain(text), exported=exported))
+            elif name in shell.variables and exported:
                 shell.variables[name] = replace(shell.variables[name], exported=True)
 
 

@@ -210,6 +210,8 @@ def parameter(shell: Shell, node: Any, name: str, *, quoted: bool) -> Value:
     var = shell.variables.get(name)
     if var is None and name == "IFS":
         return (Frag(BLANKS, quoted=quoted, split=not quoted),)
+    if var is None and shell.record.any_set:
+        return shell.record.unknown(f"${{{name}}}", shell.source, node, Note("read_at_run_time", {}))
     if var is None:
         return (Frag("", quoted=True),) if quoted else ()
     shell.record.steps += len(var.value)  # a long value costs as much as many short ones

@@ -54,6 +54,8 @@ def source_file(shell: Shell, node: Any, words: list[Word]) -> Status:
         return None
     if not words[1].known:
         shell.record.notes.append(Note("source_not_known", {"text": words[1].text, "line": line_of(node)}))
+        if Path(words[1].text).name not in ENVIRONMENT_FILES | PROFILE_FILES:
+            shell.record.any_set = True
         return None
     path = absolute(shell, words[1].text)
     if path is None:
@@ -69,6 +71,7 @@ def source_file(shell: Shell, node: Any, words: list[Word]) -> Status:
         return None
     if path in shell.record.generated:
         shell.record.notes.append(Note("source_generated", {"path": path, "line": line_of(node)}))
+        shell.record.any_set = True
         return None
     source = _load(shell, path, words[1])
     if source is None:

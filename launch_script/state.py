@@ -70,6 +70,8 @@ class Record:
     python: str | None = None
     steps: int = 0
     launched: bool = False
+    any_set: bool = False
+    """Something was met that may set any variable (``export $(cat .env)``): nothing is known of one that is not set."""
 
     def step(self) -> None:
         self.steps += 1

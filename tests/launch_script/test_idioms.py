@@ -10,6 +10,12 @@ from mindspeed_mm_train_profiler.launch_script.read import evaluate
 
 HOME = {"PATH": "/usr/bin:/bin", "HOME": "/root"}
 KNOWN = [
+    "eval \"$(printf 'K=%s' v | cat)\"; torchrun $K",
+    'declare "$(echo K | cat)=v"; torchrun $K',
+    'eval "$(conda shell.bash hook)"; torchrun "x$K"',
+    'N=K; declare "$N=v"; torchrun $K',
+    'N=K; export "$N=v"; torchrun $K',
+    "export $(echo K=v); torchrun $K",
     "for i in $(seq 1 3); do X=$X$i; done; torchrun $X",
     "false && torchrun a",
     '[ -n "${X+x}" ] && torchrun set',
@@ -144,6 +150,14 @@ KNOWN = [
 ]
 """Reading knows all of it."""
 UNKNOWN = [
+    "eval \"$(printf 'K=%s' v | tr a b)\"; torchrun $K",
+    'declare "$(echo K | tr a b)=v"; torchrun $K',
+    "printf 'K=v\\n' > e; export $(cat e); torchrun $K",
+    "printf 'K=v\\n' > e; export $(grep -v '^#' e | xargs); torchrun ${K:-d}",
+    'printf \'K=v\\n\' > e; while IFS== read -r k v; do export "$k=$v"; done < e; torchrun "$K"',
+    "printf 'K=v\\n' > e; . ./$(ls e); torchrun $K",
+    "printf 'K=v\\n' > e; . ./e; torchrun $K",
+    'read -r "$(echo K | cat)" <<< v; torchrun $K',
     'torchrun "$(cat <<EOF\nhello\nEOF\n)"',
     "X=$(cat <<'EOF'\na b\nEOF\n); torchrun $X",
     'read X <<< "v"; torchrun $X',
