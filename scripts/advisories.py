@@ -34,8 +34,12 @@ def advisories(found: dict[str, object]) -> Iterator[str]:
             yield f"{row['id']} (fixed in: {', '.join(row.get('fixed_in') or []) or 'no version'})"
 
 
-def main(index: str, own: str = "mindspeed-mm-train-profiler") -> int:
-    installed = sorted({(d.metadata["Name"], d.version) for d in distributions() if d.metadata["Name"] != own})
+OURS = frozenset({"mindspeed-mm-train-profiler", "pip", "setuptools"})
+"""The project itself, and what a virtual environment is made with: no installation brings them."""
+
+
+def main(index: str) -> int:
+    installed = sorted({(d.metadata["Name"], d.version) for d in distributions() if d.metadata["Name"] not in OURS})
     unasked, bad = [], []
     for name, version in installed:
         found = record(index, name, version)
