@@ -5,11 +5,12 @@ from dataclasses import replace
 from typing import Any
 
 from mindspeed_mm_train_profiler.launch_script import arrays
-from mindspeed_mm_train_profiler.launch_script.expansion import value, word_list
+from mindspeed_mm_train_profiler.launch_script.expansion import value
 from mindspeed_mm_train_profiler.launch_script.plan import Span, Word
 from mindspeed_mm_train_profiler.launch_script.siblings import together
 from mindspeed_mm_train_profiler.launch_script.state import Shell, Var
 from mindspeed_mm_train_profiler.launch_script.values import BREAK, Frag, Value, clip, known
+from mindspeed_mm_train_profiler.launch_script.words import word_list
 
 JOIN = Frag(" ")
 """Between elements where no words are made: ``NAME="$@"``."""
@@ -37,7 +38,7 @@ def assign(shell: Shell, node: Any, *, exported: bool = False, fresh: bool = Fal
     name_node, right = node.child_by_field_name("name"), node.child_by_field_name("value")
     if name_node is None:
         return
-    adding = any(child.type == "+=" for child in node.children)
+    adding = shell.source.text.startswith(b"+=", name_node.end_byte)
     name = shell.source.raw(name_node)
     old = None if fresh else shell.variables.get(name.partition("[")[0])
     exported = exported or (old.exported if old else False)
@@ -67,7 +68,7 @@ def assign(shell: Shell, node: Any, *, exported: bool = False, fresh: bool = Fal
 
 def _array(shell: Shell, name: str, right: Any, old: Var | None, new: Var, *, adding: bool) -> Var:
     """``NAME=(...)``, ``NAME+=(...)``; with keys, nothing is known of it."""
-    children = together(right.children)
+    children = together(right.children, shell.source.text)
     if (old is not None and old.keyed) or any(KEYED.match(shell.source.raw(child)) for child in children):
         return arrays.unknown(shell, name, right, keyed=old is not None and old.keyed)
     before = arrays.items_of(old) if adding else ()

@@ -1,19 +1,23 @@
 """Simple commands: builtins, functions, sourced files, wrappers; what they lead to, launchers above all."""
 
+import re
 from typing import Any
 
 from mindspeed_mm_train_profiler.errors import Note
 from mindspeed_mm_train_profiler.launch_script import declarations, follow, launcher, world
 from mindspeed_mm_train_profiler.launch_script.assignments import assign, from_word
 from mindspeed_mm_train_profiler.launch_script.builtins import BUILTINS
-from mindspeed_mm_train_profiler.launch_script.expansion import line_of, word_list
+from mindspeed_mm_train_profiler.launch_script.expansion import line_of
 from mindspeed_mm_train_profiler.launch_script.plan import Word
 from mindspeed_mm_train_profiler.launch_script.siblings import REDIRECTIONS, together
 from mindspeed_mm_train_profiler.launch_script.state import MAX_DEPTH, Shell, Var
 from mindspeed_mm_train_profiler.launch_script.substitution import opaque, printer, say
 from mindspeed_mm_train_profiler.launch_script.values import plain
+from mindspeed_mm_train_profiler.launch_script.words import word_list
 
 Status = bool | None
+OPTION = re.compile(r"--?[A-Za-z]")
+"""The line before did not go on: no backslash, a blank behind it, or a comment between."""
 
 
 def run_command(shell: Shell, node: Any) -> Status:
@@ -24,11 +28,13 @@ def run_command(shell: Shell, node: Any) -> Status:
         return declarations.unset(shell, node)
     prefix: list[Any] = []
     words: list[Word] = []
-    for child in together(node.children):
+    for child in together(node.children, shell.source.text):
         if child.type == "variable_assignment" and not words:
             prefix.append(child)
         elif child.type not in REDIRECTIONS:
             words += word_list(shell, child.children[0] if child.type == "command_name" and child.children else child)
+    if shell.source.tree.root_node.has_error and (behind := _unread(node)) is not None:
+        words += word_list(shell, behind)
     if not words:
         for child in prefix:
             assign(shell, child)
@@ -36,6 +42,12 @@ def run_command(shell: Shell, node: Any) -> Status:
     if prefix:
         return _with_prefix(shell, node, words, prefix)
     return execute(shell, node, words)
+
+
+def _unread(node: Any) -> Any:
+    """What the grammar could not read right behind a command, on its line: more of its words."""
+    behind = node.next_sibling
+    return behind if behind and behind.type == "ERROR" and behind.start_point[0] == node.end_point[0] else None
 
 
 def _with_prefix(shell: Shell, node: Any, words: list[Word], prefix: list[Any]) -> Status:
@@ -62,6 +74,9 @@ def execute(shell: Shell, node: Any, words: list[Word]) -> Status:
         opaque(shell)
         return None
     name = words[0].text
+    if OPTION.match(name):
+        where = {"path": shell.source.path, "line": line_of(node), "text": name[:80]}
+        shell.record.notes.append(Note("option_as_command", where))
     if len(shell.record.commands) < 400:
         shell.record.commands.append(tuple(word.text for word in words[:6]))
     if name in shell.functions:

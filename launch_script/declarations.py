@@ -5,10 +5,10 @@ from typing import Any
 
 from mindspeed_mm_train_profiler.launch_script import arithmetic, arrays
 from mindspeed_mm_train_profiler.launch_script.assignments import assign
-from mindspeed_mm_train_profiler.launch_script.expansion import word_list
 from mindspeed_mm_train_profiler.launch_script.siblings import together
 from mindspeed_mm_train_profiler.launch_script.state import Shell, Var
 from mindspeed_mm_train_profiler.launch_script.values import plain
+from mindspeed_mm_train_profiler.launch_script.words import word_list
 
 Status = bool | None
 
@@ -21,7 +21,7 @@ def declare(shell: Shell, node: Any) -> Status:
     kind = shell.source.raw(node.children[0])
     options = "".join(shell.source.raw(child) for child in node.children if shell.source.raw(child).startswith("-"))
     exported = kind == "export" or "x" in options
-    children = together(node.children[1:])
+    children = together(node.children[1:], shell.source.text)
     # all words are expanded before the first of them is assigned
     as_before = shell.fork() if sum(child.type == "variable_assignment" for child in children) > 1 else shell
     for child in children:
@@ -70,7 +70,7 @@ def _remember_local(shell: Shell, kind: str, name: str) -> bool:
 
 
 def unset(shell: Shell, node: Any) -> Status:
-    for word in [word for child in together(node.children[1:]) for word in word_list(shell, child)]:
+    for word in [word for child in together(node.children[1:], shell.source.text) for word in word_list(shell, child)]:
         if word.known and word.text != "-v":
             try:
                 arrays.remove(shell, word.text)

@@ -6,9 +6,8 @@ from typing import Any
 
 from mindspeed_mm_train_profiler.errors import Note
 from mindspeed_mm_train_profiler.launch_script import arithmetic
-from mindspeed_mm_train_profiler.launch_script.alternatives import alternatives, unread
 from mindspeed_mm_train_profiler.launch_script.mutation import changed, mutate
-from mindspeed_mm_train_profiler.launch_script.plan import Word
+from mindspeed_mm_train_profiler.launch_script.siblings import cut_name
 from mindspeed_mm_train_profiler.launch_script.state import Shell
 from mindspeed_mm_train_profiler.launch_script.syntax import decode
 from mindspeed_mm_train_profiler.launch_script.values import (
@@ -20,11 +19,8 @@ from mindspeed_mm_train_profiler.launch_script.values import (
     clip,
     expanded,
     known,
-    make_word,
     plain,
-    separated,
     text_of,
-    words,
 )
 
 EXPANSIONS = {
@@ -36,6 +32,7 @@ EXPANSIONS = {
 }
 EMPTY = "``"
 """Two backticks with nothing between them: prints nothing."""
+SINGLE = {"raw_string", "ansi_c_string"}
 QUOTES = {"string", "raw_string", "ansi_c_string", "translated_string"}
 RUN_TIME = {
     "?", "$", "!", "-", "_", "RANDOM", "SRANDOM", "SECONDS", "EPOCHSECONDS", "EPOCHREALTIME", "PPID", "BASHPID",
@@ -54,6 +51,10 @@ def line_of(node: Any) -> int:
 def literal(shell: Shell, start: int, end: int, line: int, *, quoted: bool) -> Value:
     """Raw text of the script between two bytes, backslashes undone; each run keeps its own position."""
     data = shell.source.text
+    if data.find(b"\\", start, end) < 0:  # nearly always
+        return (
+            (Frag(decode(data[start:end]), shell.source.piece(start, end, line), quoted=quoted),) if end > start else ()
+        )
     result: list[Frag] = []
     begin = position = start
 
@@ -104,7 +105,7 @@ def stretch(shell: Shell, node: Any, start: int, end: int, *, quoted: bool) -> V
 def _inner(child: Any, quoted: bool) -> list[Any]:
     """The nodes below that are not plain text."""
     # "${A:-"x y"}": double quotes nest, single ones inside double ones are text
-    if child.type in EXPANSIONS or child.type in {EMPTY, "string"} or (child.type in QUOTES and not quoted):
+    if child.type in EXPANSIONS or child.type in {EMPTY, "string", "ERROR"} or (child.type in QUOTES and not quoted):
         return [child]
     if child.type in {
         "concatenation",
@@ -123,6 +124,10 @@ def value(shell: Shell, node: Any, *, quoted: bool = False) -> Value:
     """The value of a word node."""
     shell.record.step()
     kind = node.type
+    if kind in {"word", "number"} and not node.child_count:
+        return _tilde(shell, literal(shell, node.start_byte, node.end_byte, line_of(node), quoted=quoted))
+    if kind == "ERROR" or (kind not in SINGLE and cut_name(shell.source.text, node)):
+        return shell.record.unknown(shell.source.raw(node), shell.source, node, Note("expansion_not_read", {}))
     if kind == "string":
         inside = stretch(shell, node, node.start_byte + 1, node.end_byte - 1, quoted=True)
         return inside or (Frag("", quoted=True),)
@@ -271,22 +276,3 @@ def arithmetic_text(shell: Shell, node: Any, start: int, end: int) -> str | None
         text += decode(shell.source.text[position : shell.source.begin(child)]) + text_of(part)
         position = child.end_byte
     return (text + decode(shell.source.text[position:end])).replace("\\\n", "").replace('"', "")
-
-
-def word_list(shell: Shell, node: Any) -> list[Word]:
-    """The arguments that one written word becomes."""
-    raw = shell.source.raw(node)
-    if "{" in raw and node.type in {"brace_expression", "concatenation", "word"}:
-        if (written := alternatives(raw)) is not None:
-            span = shell.source.span(node)
-            return [make_word([Frag(text)], line_of(node), span) for text in written if text]
-        if unread(raw):
-            return words(
-                shell.record.unknown(raw, shell.source, node, Note("expansion_not_read", {})),
-                line_of(node),
-                shell.source.span(node),
-            )
-    found = value(shell, node)
-    if "IFS" in shell.variables:
-        found = separated(found, shell.text("IFS"))
-    return words(found, line_of(node), shell.source.span(node))

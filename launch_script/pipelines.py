@@ -3,12 +3,13 @@
 from pathlib import Path
 from typing import Any
 
-from mindspeed_mm_train_profiler.launch_script.expansion import line_of, word_list
+from mindspeed_mm_train_profiler.launch_script.expansion import line_of
 from mindspeed_mm_train_profiler.launch_script.plan import Word
 from mindspeed_mm_train_profiler.launch_script.siblings import together
 from mindspeed_mm_train_profiler.launch_script.state import Shell, Status
 from mindspeed_mm_train_profiler.launch_script.substitution import FILTERS, opaque, say
 from mindspeed_mm_train_profiler.launch_script.values import known, plain, text_of
+from mindspeed_mm_train_profiler.launch_script.words import word_list
 
 
 def pipeline(shell: Shell, node: Any) -> Status:
@@ -30,7 +31,9 @@ def _tee(shell: Shell, parts: list[Any]) -> Word | None:
     for part in parts:
         command = part.children[0] if part.type == "redirected_statement" and part.children else part
         if command.type == "command" and command.children and shell.source.raw(command.children[0]) == "tee":
-            arguments = [word for child in together(command.children[1:]) for word in word_list(shell, child)]
+            arguments = [
+                word for child in together(command.children[1:], shell.source.text) for word in word_list(shell, child)
+            ]
             return next((word for word in arguments if not word.text.startswith("-")), None)
     return None
 
@@ -49,7 +52,7 @@ def _filtered(shell: Shell, parts: list[Any]) -> None:
     text = text_of(frags)
     for part in parts[1:]:
         words = (
-            [word for child in together(part.children) for word in word_list(shell, child)]
+            [word for child in together(part.children, shell.source.text) for word in word_list(shell, child)]
             if part.type == "command"
             else []
         )

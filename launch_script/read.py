@@ -149,7 +149,7 @@ def _assemble(
     kind = _without_launcher(record)
     if judged:
         call, entry, kind = max(reversed(judged), key=lambda item: _rank(item[0], item[2]))
-    notes = list(record.notes)
+    notes = list(record.notes) + _stray(script, call)
     base = (call.cwd if call else None) or workdir
     root = checkout.find_checkout(entry.parent) if entry and entry.exists() else None
     root = root or checkout.find_checkout(base)
@@ -214,6 +214,16 @@ def _assemble(
         python=record.python,
         env=dict(env),
     )
+
+
+def _stray(script: Path, call: LauncherCall | None) -> list[Note]:
+    """Arguments that nobody meant: a blank behind a backslash, or a backslash inside quotes at a line's end."""
+    for word in call.words if call else ():
+        if word.text in {" ", "\t", "\\"}:
+            span = next((piece.span for piece in word.pieces if piece.span), word.span)
+            where = (span.path, span.line) if span else (script, word.line)
+            return [Note("stray_backslash", {"path": where[0], "line": where[1], "text": repr(word.text)[1:-1]})]
+    return []
 
 
 def _place(chain: chains.Chain, name: str, base: Path) -> Path | None:

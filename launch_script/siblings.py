@@ -1,9 +1,18 @@
-"""Words that the grammar took apart: ``0`cmd`1`` is several nodes with nothing between them; bash reads one word."""
+"""Words that the grammar took apart: ``0`cmd`1`` is several nodes with nothing between them; bash reads one word.
 
+A backslash at the end of a line is nothing to bash: what stands right before it and right at the next line's start is
+one word as well.
+"""
+
+import re
 from collections.abc import Iterable
 from typing import Any
 
 REDIRECTIONS = {"file_redirect", "herestring_redirect", "heredoc_redirect"}
+
+
+OPEN = re.compile(rb"\$\{?[#!]?\w*\Z")
+NAME_GOES_ON = re.compile(rb"[\w{(]")
 
 
 class Joined:
@@ -31,7 +40,25 @@ class Joined:
         return rest[0] if len(rest) == 1 else Joined(rest)
 
 
-def together(nodes: Iterable[Any]) -> list[Any]:
+def glued(text: bytes, start: int, end: int) -> bool:
+    """Whether between two bytes there is nothing that bash sees."""
+    return start == end or (text.startswith(b"\\\n", start) and not text[start:end].replace(b"\\\n", b""))
+
+
+def cut_name(text: bytes, node: Any) -> bool:
+    """Whether a line ends inside a variable's name, as in ``$HO\\`` and ``ME``: the grammar does not see the name."""
+    at = text.find(b"\\\n", node.start_byte, node.end_byte)
+    while at >= 0:
+        behind = at + 2
+        while text.startswith(b"\\\n", behind):
+            behind += 2
+        if OPEN.search(text, max(node.start_byte, at - 200), at) and NAME_GOES_ON.match(text, behind):
+            return True
+        at = text.find(b"\\\n", behind, node.end_byte)
+    return False
+
+
+def together(nodes: Iterable[Any], text: bytes) -> list[Any]:
     """The named nodes, neighbours without a byte between them joined; redirections and arrays stand alone.
 
     A comment between the lines of an array is none of its words.
@@ -43,7 +70,7 @@ def together(nodes: Iterable[Any]) -> list[Any]:
             continue
         if (
             before is not None
-            and before.end_byte == node.start_byte
+            and glued(text, before.end_byte, node.start_byte)
             and not {before.type, node.type} & REDIRECTIONS
             and node.type != "variable_assignment"
             and not _ends_with_array(before)

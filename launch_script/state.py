@@ -205,17 +205,18 @@ def merge(into: Shell, branches: list[Shell]) -> None:
         into.exited = all(branch.exited for branch in branches)
         into.returned = not into.exited
         return
-    names = {name for branch in alive for name in branch.variables}
-    for name in names:
+    before = into.variables
+    touched = {n for branch in alive for n, var in branch.variables.items() if var is not before.get(n)}
+    touched |= {n for branch in alive for n in before.keys() - branch.variables.keys()}
+    for name in sorted(touched):
         found = [branch.variables.get(name) for branch in alive]
-        first = next(var for var in found if var is not None)
-        same = all(
-            var is first  # untouched in this branch: most are
-            or (var is not None and text_of(var.value) == text_of(first.value) and var.array == first.array)
-            for var in found
-        )
-        if same:
-            into.variables[name] = first
+        first = next((var for var in found if var is not None), None)
+        if first is None:
+            before.pop(name)
+        elif all(
+            var is not None and text_of(var.value) == text_of(first.value) and var.array == first.array for var in found
+        ):
+            before[name] = first
         else:
             differs(into, name, first)
     into.functions.update({name: body for branch in alive for name, body in branch.functions.items()})

@@ -6,7 +6,7 @@ from typing import Any
 from mindspeed_mm_train_profiler.errors import Note
 from mindspeed_mm_train_profiler.launch_script import arithmetic, conditions, patterns
 from mindspeed_mm_train_profiler.launch_script.commands import run_command
-from mindspeed_mm_train_profiler.launch_script.expansion import arithmetic_text, line_of, value, word_list
+from mindspeed_mm_train_profiler.launch_script.expansion import arithmetic_text, line_of, value
 from mindspeed_mm_train_profiler.launch_script.mutation import changed, mutate
 from mindspeed_mm_train_profiler.launch_script.pipelines import pipeline, redirected
 from mindspeed_mm_train_profiler.launch_script.siblings import together
@@ -20,6 +20,7 @@ from mindspeed_mm_train_profiler.launch_script.state import (
     next_round,
 )
 from mindspeed_mm_train_profiler.launch_script.values import Value, known, text_of
+from mindspeed_mm_train_profiler.launch_script.words import word_list
 
 MAX_ROUNDS = 64
 """Rounds of a loop followed; a training script's loops are short lists."""
@@ -136,7 +137,11 @@ def _choose(shell: Shell, clauses: list[tuple[list[Any], list[Any]]]) -> Status:
 def _for(shell: Shell, node: Any) -> Status:
     variable = node.child_by_field_name("variable")
     body = node.child_by_field_name("body")
-    items = [word for child in together(node.children_by_field_name("value")) for word in word_list(shell, child)]
+    items = [
+        word
+        for child in together(node.children_by_field_name("value"), shell.source.text)
+        for word in word_list(shell, child)
+    ]
     name = shell.source.raw(variable)
     if not any(child.type == "in" for child in node.children):
         items = []

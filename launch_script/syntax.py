@@ -81,14 +81,20 @@ class Source:
     def begin(self, node: Any) -> int:
         """Where a node really begins: the grammar counts blanks before a ``$`` inside a string to the expansion."""
         start: int = node.start_byte
+        if start >= len(self.text) or self.text[start] not in b" \t\r\n":  # nearly always
+            return start
         while start < node.end_byte and self.text[start] in b" \t\r\n":
             start += 1
         return start
 
     def span(self, node: Any) -> Span:
-        start = self.begin(node)
-        line = node.start_point[0] + 1 + self.text.count(b"\n", node.start_byte, start)
-        return self.quoted or Span(self.path, start, node.end_byte, line)
+        if self.quoted:
+            return self.quoted
+        start, first = self.begin(node), node.start_byte
+        line = node.start_point[0] + 1
+        if start > first:
+            line += self.text.count(b"\n", first, start)
+        return Span(self.path, start, node.end_byte, line)
 
     def piece(self, start: int, end: int, line: int) -> Span | None:
         return None if self.quoted else Span(self.path, start, end, line)
@@ -131,6 +137,8 @@ def read_script(path: Path) -> bytes:
     return data
 
 
+OPTIONS_JOINED = re.compile(rb"(?<![\s\\])\\\n--?[A-Za-z][^\s\\]{0,80}")
+"""``--lr 1e-5\\`` and ``--seed 1`` at the next line's very start: one word to bash."""
 PLACEHOLDER = re.compile(rb"<[^<>\n;|&()\"'$`]+>")
 PLACEHOLDER_VALUE = re.compile(rb"(?m)^([ \t]*(?:export[ \t]+)?[A-Za-z_]\w*=)<([^<>\n;|&()\"'$`]+)>(?=[ \t]*(?:#.*)?$)")
 
@@ -179,6 +187,15 @@ def parse(path: Path, data: bytes) -> Source:
     except UnicodeDecodeError as error:
         notes.append(Note("script_not_utf8", {"path": path, "line": data.count(b"\n", 0, error.start) + 1}))
     text = _fill_placeholders(path, text, notes)
+    for found in OPTIONS_JOINED.finditer(text):
+        start = found.start()
+        before = text[text.rfind(b"\n", 0, start) + 1 : start]
+        if before.strip() and not before.lstrip().startswith(b"#"):
+            joined = decode(before.split()[-1][-80:] + found[0][2:])
+            notes.append(
+                Note("options_joined", {"path": path, "line": text.count(b"\n", 0, start) + 1, "text": joined})
+            )
+            break
     tree = parse_tree(text)
     if tree.root_node.has_error and (bad := _first_error(tree.root_node)) is not None:
         near = decode(text[bad.start_byte : bad.start_byte + 60]).splitlines()

@@ -1,5 +1,6 @@
 """Shell values that remember where their characters came from."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -7,6 +8,7 @@ from mindspeed_mm_train_profiler.launch_script.plan import Binding, Piece, Span,
 from mindspeed_mm_train_profiler.launch_script.syntax import encode
 
 BLANKS = " \t\n"
+RUN = re.compile(r"[^ \t\n]+")
 MAX_FRAGS = 1_500
 """Most pieces a value is kept in; past that its text goes on without its origins."""
 MAX_TEXT = 200_000
@@ -63,6 +65,8 @@ def known(value: Iterable[Frag]) -> bool:
 
 def clip(value: Value) -> Value:
     """A value of bounded length; what is cut off makes it unknown."""
+    if len(value) == 1 and len(value[0].text) <= MAX_TEXT:  # most are
+        return value
     if sum(len(frag.text) for frag in value) > MAX_TEXT:
         return plain("", known=False)
     if len(value) > MAX_FRAGS:
@@ -132,25 +136,23 @@ def words(value: Value, line: int, span: Span | None) -> list[Word]:
             current.append(frag)
             present = True
             continue
-        start = 0
-        for index, char in enumerate(frag.text):
-            if char in BLANKS:
-                if index > start:
-                    current.append(frag.cut(start, index))
-                    present = True
+        end, length = 0, len(frag.text)
+        for run in RUN.finditer(frag.text):
+            if run.start() > end:
                 close()
-                start = index + 1
-        if start < len(frag.text):
-            current.append(frag.cut(start, len(frag.text)))
+            end = run.end()
+            current.append(frag if end - run.start() == length else frag.cut(run.start(), end))
             present = True
+        if end < length:
+            close()
     close()
     return result
 
 
 def make_word(frags: Sequence[Frag], line: int, span: Span | None) -> Word:
-    pieces = tuple(
+    pieces = [
         Piece(frag.text, frag.span, frag.bindings, frag.uses[0] if frag.uses else None)
         for frag in frags
         if frag.text or frag.quoted or not frag.known
-    )
-    return Word(pieces, known=known(frags), line=line, span=span)
+    ]
+    return Word(tuple(pieces), known=known(frags), line=line, span=span)

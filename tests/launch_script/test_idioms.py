@@ -22,6 +22,7 @@ KNOWN = [
     "torchrun $(seq 3) $(seq 5 -2 1) $(seq -s, 0 7) x$(seq 3 1)",
     "export D=$(seq -s , 0 3); torchrun $D",
     'X=a; unset X; torchrun "${X-d}"',
+    'X=a; if [ -n "$NAME_OF_NOBODY" ] || [ "$RANDOM" -gt 9 ]; then unset X; else unset X; fi; torchrun "${X-d}"',
     "X=1; f(){ X=2; }; f; torchrun $X",
     "X=1; (X=2); torchrun $X",
     "X=1; echo a | while read l; do X=2; done; torchrun $X",
@@ -147,9 +148,20 @@ KNOWN = [
     'X=${1:-a}; torchrun ${X:+--load "$X y"}',
     "R=; torchrun ${R:+--load $R} z",
     "IFS=:; X=a:b; for p in $X; do Y=$Y-$p; done; unset IFS; torchrun $Y",
+    "torchrun ab\\\ncd e",
+    "torchrun a \\ \n",
+    'L=(a \\ \n b \\\t\n c); torchrun ${#L[@]} "${L[@]}" b\\ c \\ \n',
+    "A=1; torchrun --x=\\\n$A \"y\\\nz\" 's\\\nt'",
+    "X=a\\\nb; torchrun a\\\n\\\n$X \\\n--z",
+    "export X=a\\\nb Y=c; L=(a\\\nb c); torch\\\nrun $X$Y ${#L[@]} $(echo a\\\nb)",
 ]
 """Reading knows all of it."""
 UNKNOWN = [
+    "torchrun a \\ b",
+    "torchrun $HO\\\nME",
+    "torchrun ${HO\\\nME}",
+    'torchrun "x $\\\nHOME"',
+    'torchrun "x ${HO\\\nME} y"',
     "eval \"$(printf 'K=%s' v | tr a b)\"; torchrun $K",
     'declare "$(echo K | tr a b)=v"; torchrun $K',
     "printf 'K=v\\n' > e; export $(cat e); torchrun $K",

@@ -16,13 +16,19 @@ from mindspeed_mm_train_profiler.runs import folder as folders
 from mindspeed_mm_train_profiler.server import build_server
 
 
+async def test_a_run_that_goes_on_is_not_started_again(world: Any) -> None:
+    built = await world.built(train_iters=5000)
+    first = await world.ask("launch_training", config_id=built["config_id"])
+    again = await world.ask("launch_training", config_id=built["config_id"])
+    assert again["already_running"] and again["run_id"] == first["run_id"]
+    assert (await world.ask("stop_training", run_id=first["run_id"], grace_s=1))["left"] == []
+
+
 async def test_a_run_is_launched_once_and_followed(world: Any) -> None:
     built = await world.built()
     begun = time.monotonic()
     first = await world.ask("launch_training", config_id=built["config_id"], idempotency_key="k")
     assert time.monotonic() - begun < 6  # two seconds on an idle machine
-    again = await world.ask("launch_training", config_id=built["config_id"])
-    assert again["already_running"] and again["run_id"] == first["run_id"]
     assert Path(first["run_dir"]).stat().st_mode & 0o777 == 0o700 and first["pid"] > 0
     assert first["next_step"]["tool"] == "poll_status"
     done = await world.ended(first["run_id"])
@@ -185,7 +191,7 @@ async def test_missing_paths_refuse_always(world: Any) -> None:
 
 
 async def test_two_servers_at_once_start_one(world: Any) -> None:
-    built = await world.built(train_iters=60)
+    built = await world.built(train_iters=5000)
     told = await asyncio.gather(*(world.ask("launch_training", config_id=built["config_id"]) for _ in range(6)))
     assert len({row["run_id"] for row in told}) == 1
     assert [row["already_running"] for row in told].count(False) == 1
