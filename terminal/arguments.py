@@ -17,8 +17,9 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from mindspeed_mm_train_profiler.errors import CodedError
+from mindspeed_mm_train_profiler.tools.common import Injected
 
-SKIPPED = {"language", "context", "ctx"}
+SKIPPED = {"language"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +63,7 @@ def _is_model(annotation: Any) -> bool:
 
 def _is_injected(annotation: Any) -> bool:
     """Filled by the server (a resolver, the request's context), never by a caller."""
-    if typing.get_origin(annotation) is typing.Annotated:
-        return any(type(extra).__name__ == "Resolve" for extra in typing.get_args(annotation)[1:])
-    plain = _plain(annotation)
-    return (inspect.isclass(plain) and plain.__name__ == "Context") or "Context[" in str(plain)
+    return any(isinstance(extra, Injected) for extra in typing.get_args(annotation)[1:])
 
 
 def arguments_of(function: Callable[..., Any]) -> list[Argument]:

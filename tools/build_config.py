@@ -1,22 +1,10 @@
 """build_config: shows what would be collected, and after confirmation makes the proven copies."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-import anyio.to_thread
-from mcp import MCPError
-from mcp.server.mcpserver import (
-    AcceptedElicitation,
-    CancelledElicitation,
-    Context,
-    DeclinedElicitation,
-    Elicit,
-    ElicitationResult,
-    Resolve,
-)
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from mindspeed_mm_train_profiler.errors import CodedError
 from mindspeed_mm_train_profiler.options import ProfileOptions
 from mindspeed_mm_train_profiler.skill import confirmation, wording
 from mindspeed_mm_train_profiler.tools.build_result import (
@@ -30,6 +18,7 @@ from mindspeed_mm_train_profiler.tools.build_result import (
     Row,
 )
 from mindspeed_mm_train_profiler.tools.common import (
+    Injected,
     Language,
     NextStep,
     ToolSpec,
@@ -41,23 +30,10 @@ from mindspeed_mm_train_profiler.tools.common import (
 MAX_DIFF_CHARS = 6000
 """All diffs of one result together; the copies on disk hold the rest."""
 MAX_WARNINGS = 20
-OUTCOMES = (AcceptedElicitation, DeclinedElicitation, CancelledElicitation)
 DEFAULTS = ProfileOptions()
 
 
-class Confirm(BaseModel):
-    """The answer to the confirmation question."""
-
-    confirm: bool = Field(description="OK?")
-
-
-class NotAsked(Confirm):
-    """Nobody was asked: the caller's own ``confirmed`` counts, or the client cannot be asked."""
-
-    confirm: bool = False
-
-
-def _prepare(
+def prepare(
     script: str, options: ProfileOptions, workdir: str | None, script_args: Any, env: Any, nodes: int | None = None
 ) -> Any:
     """The proposal; paths of the options are taken from the server's working directory."""
@@ -78,19 +54,7 @@ def _prepare(
     return proposal
 
 
-def _said(answer: Any) -> bool | None:
-    """The client's answer; None where nobody was asked (also from the terminal command)."""
-    if answer is None:
-        return None
-    # in the older era the outcome is the resolver's own value, inside the one that the SDK makes of it
-    inner = getattr(answer, "data", None)
-    outcome = inner if isinstance(inner, OUTCOMES) else answer
-    if isinstance(outcome, AcceptedElicitation):
-        return None if isinstance(outcome.data, NotAsked) else bool(outcome.data.confirm)
-    return False
-
-
-def _rows(language: wording.Language, proposal: Any, *, made: bool = False) -> list[confirmation.Row]:
+def table_rows(language: wording.Language, proposal: Any, *, made: bool = False) -> list[confirmation.Row]:
     def shown(path: Path | None, given: str | None) -> str | None:
         if path is None:
             return None
@@ -108,38 +72,6 @@ def _rows(language: wording.Language, proposal: Any, *, made: bool = False) -> l
         dynamic_path=shown(proposal.dynamic_path, options.dynamic_config_path),
         captured=proposal.window.iterations,
     )
-
-
-async def ask(
-    script: str,
-    options: ProfileOptions,
-    context: Context,
-    workdir: str | None = None,
-    script_args: list[str] | None = None,
-    env: dict[str, str] | None = None,
-    confirmed: bool | None = None,
-    nodes: int | None = None,
-    language: Literal["zh", "en"] | None = None,
-) -> Any:
-    """Ask the user, where the client can be asked and nobody has confirmed yet."""
-    capabilities = context.client_capabilities
-    elicitation = capabilities.elicitation if capabilities is not None else None
-    can_ask = elicitation is not None and (elicitation.form is not None or elicitation.url is None)
-    if confirmed is not None or not can_ask:
-        return NotAsked()
-    try:
-        proposal = await anyio.to_thread.run_sync(_prepare, script, options, workdir, script_args, env, nodes)
-    except CodedError:
-        return NotAsked()  # the tool itself says what is wrong
-    spoken = resolve_language(language)
-    table = confirmation.table(spoken, _rows(spoken, proposal))
-    question = wording.text(spoken, "build.question", table=table)
-    if (context.protocol_version or "") >= "2026-07-28":
-        return Elicit(question, Confirm)
-    try:  # sent from here, so that a client which advertises forms and cannot show them is not taken for a no
-        return await context.elicit(question, Confirm)
-    except (MCPError, ValueError):
-        return NotAsked()
 
 
 def _placement(proposal: Any) -> list[Placed] | None:
@@ -160,15 +92,19 @@ def build_config(
     ] = None,
     nodes: Annotated[int | None, Field(description="for slurm: how many nodes")] = None,
     language: Language = None,
-    answer: Annotated[ElicitationResult[Confirm], Resolve(ask)] = None,  # type: ignore[assignment]
+    answer: Annotated[Any, Injected("build_asking:Answer")] = None,
 ) -> BuildResult:
     """Check, show the confirmation table, and once confirmed write the copies."""
     from mindspeed_mm_train_profiler import profile_config
 
     spoken = resolve_language(language)
-    proposal = _prepare(script, options, workdir, script_args, env, nodes)
-    said = _said(answer) if confirmed is None else confirmed
-    rows = _rows(spoken, proposal, made=said is True)
+    proposal = prepare(script, options, workdir, script_args, env, nodes)
+    said = confirmed
+    if said is None and answer is not None:  # from the terminal command nobody is asked here
+        from mindspeed_mm_train_profiler.tools.build_asking import said_yes
+
+        said = said_yes(answer)
+    rows = table_rows(spoken, proposal, made=said is True)
     shown: dict[str, Any] = {
         "confirmation": [Row(item=item, value=value) for item, value in rows],
         "table": confirmation.table(spoken, rows),

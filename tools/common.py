@@ -4,6 +4,7 @@ A tool module has a pydantic result (subclass of ``Result``), one plain function
 ``CodedError``, and one ``TOOL = ToolSpec(...)``. The function knows nothing of MCP; the terminal command calls it too.
 """
 
+import importlib
 import logging
 import re
 from collections.abc import Callable, Iterable
@@ -77,6 +78,21 @@ class ErrorInfo(BaseModel):
     found: str | None = None
     expected: str | None = None
     hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Injected:
+    """Marks a parameter that the server fills, never a caller: ``Annotated[Any, Injected("module:NAME")]``.
+
+    NAME is the annotation that the SDK wants there. It is looked up when a server registers the tool, so that the
+    terminal command, which calls the same functions, does not load the SDK (its import is most of a command's start).
+    """
+
+    annotation: str
+
+    def load(self) -> Any:
+        module, _, name = self.annotation.partition(":")
+        return getattr(importlib.import_module(f"mindspeed_mm_train_profiler.tools.{module}"), name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import anyio
 import anyio.to_thread
-from mcp.server.mcpserver import Context
 from pydantic import BaseModel, Field
 
 from mindspeed_mm_train_profiler.errors import Note
 from mindspeed_mm_train_profiler.skill import wording
-from mindspeed_mm_train_profiler.tools.common import Language, NextStep, Result, ToolSpec, resolve_language
+from mindspeed_mm_train_profiler.tools.common import Injected, Language, NextStep, Result, ToolSpec, resolve_language
 
 if TYPE_CHECKING:
     from mindspeed_mm_train_profiler.runs.folder import RunFolder
@@ -154,7 +153,7 @@ async def poll_status(
     log_lines: Annotated[int, Field(ge=0, le=200)] = 40,
     node: Annotated[int | None, Field(ge=0, description="whose log, of many")] = None,
     language: Language = None,
-    context: Context[Any, Any] | None = None,
+    context: Annotated[Any, Injected("serving:OptionalContext")] = None,
 ) -> PollStatusResult:
     """Look at a run; with ``wait_s`` return as soon as its state, phase or sessions change."""
     from mindspeed_mm_train_profiler.runs import folder as folders

@@ -10,7 +10,7 @@ import difflib
 import inspect
 import logging
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import anyio
 import anyio.to_thread
@@ -22,6 +22,7 @@ from pydantic import ValidationError
 
 from mindspeed_mm_train_profiler.errors import CodedError
 from mindspeed_mm_train_profiler.tools.common import (
+    Injected,
     Result,
     ToolSpec,
     error_info,
@@ -33,6 +34,8 @@ from mindspeed_mm_train_profiler.tools.common import (
 from mindspeed_mm_train_profiler.tools.compact import compact
 
 log = logging.getLogger("mindspeed_mm_train_profiler")
+OptionalContext = Context[Any, Any] | None
+"""Of the request: a tool reports its progress there."""
 
 
 def failure(language: Any, error: CodedError) -> CallToolResult:
@@ -53,6 +56,12 @@ def success(language: Any, result: Result) -> CallToolResult:
     )
 
 
+def _as_served(parameter: inspect.Parameter) -> inspect.Parameter:
+    """A parameter with the SDK's annotation where the server fills it."""
+    marks = [extra for extra in get_args(parameter.annotation)[1:] if isinstance(extra, Injected)]
+    return parameter.replace(annotation=marks[0].load()) if marks else parameter
+
+
 def handler(spec: ToolSpec) -> Callable[..., Any]:
     """Wrap a tool's plain function: run it off the event loop, render its result, tell its failure.
 
@@ -61,6 +70,7 @@ def handler(spec: ToolSpec) -> Callable[..., Any]:
     """
     function = spec.function
     signature = inspect.signature(function, eval_str=True)
+    signature = signature.replace(parameters=[_as_served(parameter) for parameter in signature.parameters.values()])
     model = signature.return_annotation
 
     async def call(**arguments: Any) -> CallToolResult:

@@ -8,14 +8,21 @@ from typing import Annotated, Any, Literal
 
 import anyio
 import anyio.to_thread
-from mcp.server.mcpserver import Context
 from pydantic import BaseModel, Field, ValidationError
 
 from mindspeed_mm_train_profiler import audit
 from mindspeed_mm_train_profiler.errors import CodedError
 from mindspeed_mm_train_profiler.options import ProfileOptions
 from mindspeed_mm_train_profiler.skill import wording
-from mindspeed_mm_train_profiler.tools.common import Language, NextStep, Result, ToolSpec, remarks, resolve_language
+from mindspeed_mm_train_profiler.tools.common import (
+    Injected,
+    Language,
+    NextStep,
+    Result,
+    ToolSpec,
+    remarks,
+    resolve_language,
+)
 
 TICK_S = 0.3
 CHANGEABLE = frozenset(
@@ -64,7 +71,7 @@ async def trigger_dynamic(
     ] = None,
     wait_s: Annotated[float, Field(ge=0, le=20, description="for its end")] = 10,
     language: Language = None,
-    context: Context[Any, Any] | None = None,
+    context: Annotated[Any, Injected("serving:OptionalContext")] = None,
 ) -> TriggerResult:
     """Write the window, then tell what became of it. The same call again follows the same window.
 

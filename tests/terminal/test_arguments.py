@@ -1,20 +1,25 @@
 """Options are made from the tool's signature, and give the tool what its types want."""
 
 import argparse
+import inspect
 import re
 import shlex
+import subprocess
+import sys
+from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mcp.server.mcpserver import Resolve
 from pydantic import Field
 
 from mindspeed_mm_train_profiler.errors import CodedError
 from mindspeed_mm_train_profiler.options import Acknowledgement, ProfileOptions
 from mindspeed_mm_train_profiler.skill import wording
 from mindspeed_mm_train_profiler.terminal import arguments, commands, speech
+from mindspeed_mm_train_profiler.tools import ALL
+from mindspeed_mm_train_profiler.tools.common import Injected
 
 
 def tool(
@@ -26,7 +31,7 @@ def tool(
     confirmed: bool = False,
     wait_s: Annotated[int, Field(ge=0, le=20, description="seconds to wait, 100% at most")] = 0,
     start: Literal["now"] | int = "now",
-    answer: Annotated[int | None, Resolve(lambda: 1)] = None,
+    answer: Annotated[Any, Injected("build_asking:Answer")] = None,
     language: Literal["zh", "en"] | None = None,
 ) -> None: ...
 
@@ -150,6 +155,29 @@ def test_tools_are_spoken_of_as_commands() -> None:
 
     made = arguments.values(commands.specs()["build_config"].function, vars(build_parser().parse_args(given)))
     assert made["options"].ranks == [0, 1] and made["script"] == "a b.sh"
+
+
+@pytest.mark.parametrize("spec", ALL, ids=lambda spec: spec.name)
+def test_every_injected_annotation_is_there(spec: Any) -> None:
+    hints = inspect.signature(spec.function, eval_str=True).parameters.values()
+    marks = [extra for hint in hints for extra in get_args(hint.annotation)[1:] if isinstance(extra, Injected)]
+    assert len(marks) == (spec.name in {"build_config", "choose_options", "poll_status", "trigger_dynamic"})
+    for mark in marks:
+        assert "Resolve" in repr(mark.load()) or "Context" in repr(mark.load()), "what the SDK goes by"
+
+
+@pytest.mark.parametrize("words", [["detect", "nowhere.sh"], ["runs"], ["--help"], ["build", "--help"], ["doctor"]])
+def test_a_command_does_not_load_the_sdk(words: list[str], own_state: Path) -> None:
+    """Its import takes longer than all the rest of a command."""
+    program = (
+        "import atexit, sys\n"
+        "atexit.register(lambda: print('loaded', sorted({n.partition('.')[0] for n in sys.modules} & {'mcp', 'ruamel'})))\n"
+        "from mindspeed_mm_train_profiler.cli import main\n"
+        f"sys.argv[1:] = {words!r}\n"
+        "main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout.rstrip().endswith("loaded []"), done.stdout[-300:] + done.stderr[-1000:]
 
 
 def test_what_the_server_fills_is_no_option() -> None:

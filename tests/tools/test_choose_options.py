@@ -11,7 +11,8 @@ from mcp.types import ElicitResult, ErrorData
 from mindspeed_mm_train_profiler.server import build_server
 from mindspeed_mm_train_profiler.simulator.sample import make_checkout
 from mindspeed_mm_train_profiler.skill.questions import QUESTIONS
-from mindspeed_mm_train_profiler.tools.choose_options import ROUNDS, choose_options
+from mindspeed_mm_train_profiler.tools.choose_asking import ROUNDS
+from mindspeed_mm_train_profiler.tools.choose_options import choose_options
 
 ERAS = ["auto", "legacy"]
 ORDER = [question.id for question in QUESTIONS]
