@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from mindspeed_mm_train_profiler.errors import Note
 from mindspeed_mm_train_profiler.npu_host import child
 
 TIMEOUT_S = 15.0
@@ -22,6 +21,11 @@ BUS = re.compile(r"^(?:[\dA-Fa-fxX*]{4,8}:)?[\dA-Fa-fxX*]{2}:[\dA-Fa-fxX*]{2}\.[
 """A PCI address, with a domain of any width or none, or masked; or what a SoC or a virtual card has in its place."""
 UNTOLD = re.compile(r"N/?A|-+", re.I)
 CONTROL = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
+SAID = re.compile(
+    r"\b(?:warn(?:ing)?|errors?|fail(?:ed|ure)?|mismatch|not (?:be )?(?:\w+ly )?installed)\b|告警|失败|错误", re.I
+)
+"""A line outside the tables that says something is wrong, as of a driver package that is only partly installed."""
+MAX_SAID = 3
 PROCESS_HEAD = re.compile(r"\bprocess[ _-]?id\b|\bpid\b", re.I)
 PAIR = re.compile(r"(\d+|-\d*|NA?)\s*/\s*(\d+|-\d*|N/?A)")
 REFUSALS = re.compile(
@@ -75,7 +79,8 @@ class SmiReport:
     dies: list[Die] = field(default_factory=list)
     processes_known: bool = False
     raw_error: str | None = None
-    notes: list[Note] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+    """Warnings around the tables, in npu-smi's own words."""
     simulated: bool = False
 
 
@@ -104,6 +109,8 @@ def parse(text: str) -> SmiReport:
     for line in CONTROL.sub("", text).splitlines()[:5000]:
         cells = _cells(line)
         if cells is None:
+            if SAID.search(line) and len(report.said) < MAX_SAID:
+                report.said.append(line.strip()[:300])
             continue
         joined = " ".join(cells)
         if report.version is None and (found := re.search(r"npu-smi\s+(\S+)", joined)):

@@ -239,6 +239,8 @@ def judge(report: Any, answer: Any, found: Any, msprof: str | None) -> tuple[lis
         for die in report.dies
         if die.health not in {None, "OK"}
     ]
+    if report.status == "ok":
+        notes += [Note("npu_smi_says", {"detail": line}) for line in report.said]
     return blocking, notes
 
 

@@ -50,6 +50,13 @@ NO_HBM = """\
 """
 
 
+def test_what_npu_smi_says_around_its_table_is_kept() -> None:
+    before = "Warning: the software package of this driver may not be completely installed.\n$ npu-smi info\n"
+    assert smi.parse(before + ONE_DIE).said == [before.splitlines()[0]]
+    assert smi.parse("Tue Dec 1 10:00:00 2026\n" + ONE_DIE + PROCESSES + "\n").said == []
+    assert len(smi.parse("failed to get power\n" * 50 + ONE_DIE).said) == 3
+
+
 def test_ids_that_do_not_start_at_zero_and_power_that_is_not_told() -> None:
     report = smi.parse("[user work]$ npu-smi info\n" + ONE_DIE)
     assert (report.status, report.version) == ("ok", "24.9.1")

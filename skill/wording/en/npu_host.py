@@ -20,6 +20,7 @@ TEXTS: dict[str, str] = {
     "npu_smi_hangs.hint": "A device may hang; look at dmesg and the driver's logs.",
     "npu_smi_absent.message": "npu-smi is not on PATH; what runs on the NPUs is not known.",
     "npu_smi_error.message": "npu-smi printed no table: {detail}",
+    "npu_smi_says.message": "npu-smi says: {detail}",
     "npu_not_probed.message": "Whether torch_npu sees the device is not known: {detail}",
     "npu_unhealthy.message": "NPU {npu} chip {chip} reports health {health}.",
     "msprof_absent.message": "msprof is not on PATH: raw data can be collected but not parsed.",

@@ -20,6 +20,7 @@ TEXTS: dict[str, str] = {
     "npu_smi_hangs.hint": "设备可能已挂起；请查看 dmesg 与驱动日志。",
     "npu_smi_absent.message": "PATH 中没有 npu-smi；无法得知 NPU 上的运行情况。",
     "npu_smi_error.message": "npu-smi 没有输出表格：{detail}",
+    "npu_smi_says.message": "npu-smi 提示：{detail}",
     "npu_not_probed.message": "无法得知 torch_npu 能否看到设备：{detail}",
     "npu_unhealthy.message": "NPU {npu} 芯片 {chip} 的健康状态为 {health}。",
     "msprof_absent.message": "PATH 中没有 msprof：可以采集原始数据，但无法解析。",
