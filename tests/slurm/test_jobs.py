@@ -141,7 +141,8 @@ async def test_sessions_are_parsed_as_an_array(world: World) -> None:
     assert (await world.ask("verify_output", run_id=run_id))["verdict"] == "unparsed"
     refused = await world.ask("parse_offline", run_id=run_id, sbatch=["--array=0-9"])
     assert refused["error"]["code"] == "slurm_option_invalid"
-    job = await world.ask("parse_offline", run_id=run_id, sbatch=[])
+    # it waits some seconds in the queue, so that the second call meets it
+    job = await world.ask("parse_offline", run_id=run_id, sbatch=["--begin=now+8"])
     assert not job["_error"] and len(job["sessions"]) == 4, job
     again = await world.ask("parse_offline", run_id=run_id, sbatch=[])
     assert again["already_running"] and again["parse_id"] == job["parse_id"]
