@@ -141,16 +141,15 @@ async def test_sessions_are_parsed_as_an_array(world: World) -> None:
     assert (await world.ask("verify_output", run_id=run_id))["verdict"] == "unparsed"
     refused = await world.ask("parse_offline", run_id=run_id, sbatch=["--array=0-9"])
     assert refused["error"]["code"] == "slurm_option_invalid"
-    # it waits some seconds in the queue, so that the second call meets it
-    job = await world.ask("parse_offline", run_id=run_id, sbatch=["--begin=now+8"])
+    job = await world.ask("parse_offline", run_id=run_id, sbatch=[])
     assert not job["_error"] and len(job["sessions"]) == 4, job
-    again = await world.ask("parse_offline", run_id=run_id, sbatch=[])
-    assert again["already_running"] and again["parse_id"] == job["parse_id"]
     done = await world.until(job["parse_id"], ended)
     assert (done["state"], done["parse"]["done"], done["parse"]["total"]) == ("succeeded", 4, 4), done
     assert {row["state"] for row in done["parse"]["sessions"]} == {"valid"} and done["slurm"]["job_id"]
     assert (await world.ask("verify_output", run_id=run_id))["verdict"] == "complete"
     held = await world.ask("parse_offline", run_id=run_id, overwrite=True, sbatch=["--hold"])
+    again = await world.ask("parse_offline", run_id=run_id, overwrite=True, sbatch=["--hold"])
+    assert again["already_running"] and again["parse_id"] == held["parse_id"]
     waiting = await world.ask("poll_status", run_id=held["parse_id"])
     assert waiting["state"] == "starting" and waiting["slurm"]["state"] == "PENDING"
     stopped = await world.ask("stop_training", run_id=held["parse_id"], grace_s=5)
