@@ -17,7 +17,7 @@ from mindspeed_mm_train_profiler.launch_script.words import word_list
 
 Status = bool | None
 OPTION = re.compile(r"--?[A-Za-z]")
-"""The line before did not go on: no backslash, a blank behind it, or a comment between."""
+"""As a command: the line before did not go on (no backslash, a blank or comment behind it), or a variable is empty."""
 
 
 def run_command(shell: Shell, node: Any) -> Status:

@@ -33,7 +33,8 @@ EXPANSIONS = {
 EMPTY = "``"
 """Two backticks with nothing between them: prints nothing."""
 SINGLE = {"raw_string", "ansi_c_string"}
-QUOTES = {"string", "raw_string", "ansi_c_string", "translated_string"}
+"""Between single quotes a backslash at a line's end is text."""
+QUOTES = {"string", "translated_string"} | SINGLE
 RUN_TIME = {
     "?", "$", "!", "-", "_", "RANDOM", "SRANDOM", "SECONDS", "EPOCHSECONDS", "EPOCHREALTIME", "PPID", "BASHPID",
     "HOSTNAME", "UID", "EUID", "GROUPS", "OSTYPE", "HOSTTYPE", "MACHTYPE", "BASH", "BASH_VERSION", "BASH_VERSINFO",
@@ -124,8 +125,8 @@ def value(shell: Shell, node: Any, *, quoted: bool = False) -> Value:
     """The value of a word node."""
     shell.record.step()
     kind = node.type
-    if kind in {"word", "number"} and not node.child_count:
-        return _tilde(shell, literal(shell, node.start_byte, node.end_byte, line_of(node), quoted=quoted))
+    if kind in {"word", "number"} and not node.child_count:  # most are
+        return _tilde(shell, clip(literal(shell, node.start_byte, node.end_byte, line_of(node), quoted=quoted)))
     if kind == "ERROR" or (kind not in SINGLE and cut_name(shell.source.text, node)):
         return shell.record.unknown(shell.source.raw(node), shell.source, node, Note("expansion_not_read", {}))
     if kind == "string":
@@ -155,9 +156,7 @@ def value(shell: Shell, node: Any, *, quoted: bool = False) -> Value:
         return tuple(replace(f, quoted=quoted) for f in _arithmetic(shell, node))
     if kind == "process_substitution":
         return shell.record.unknown(shell.source.raw(node), shell.source, node, Note("runs_a_command", {}))
-    if kind in {"concatenation", "word", "number", "variable_name", "command_name", "subscript"} or node.children:
-        return _tilde(shell, stretch(shell, node, node.start_byte, node.end_byte, quoted=quoted))
-    return _tilde(shell, literal(shell, node.start_byte, node.end_byte, line_of(node), quoted=quoted))
+    return _tilde(shell, stretch(shell, node, node.start_byte, node.end_byte, quoted=quoted))
 
 
 def _tilde(shell: Shell, found: Value) -> Value:

@@ -34,7 +34,7 @@ def command(folder: Path, words: str) -> str:
 def terminal(folder: Path, run_id: str) -> None:
     """The live view as ``terminal/live.py`` draws it, inside the window, and the verdict below."""
     from mindspeed_mm_train_profiler.terminal.live import View, line
-    from mindspeed_mm_train_profiler.tools.poll_status import PollStatusResult
+    from mindspeed_mm_train_profiler.tools.poll_result import PollStatusResult
 
     ended = PollStatusResult(**json.loads(command(folder, f"status {run_id} --json")))
     assert ended.window is not None and ended.train_iters is not None and ended.ms_per_iteration is not None

@@ -4,24 +4,15 @@ from typing import Annotated, Any, Literal
 
 import anyio.to_thread
 from mcp import MCPError
-from mcp.server.mcpserver import (
-    AcceptedElicitation,
-    CancelledElicitation,
-    Context,
-    DeclinedElicitation,
-    Elicit,
-    ElicitationResult,
-    Resolve,
-)
+from mcp.server.mcpserver import AcceptedElicitation, Context, Elicit, ElicitationResult, Resolve
 from pydantic import BaseModel, Field
 
 from mindspeed_mm_train_profiler.errors import CodedError
 from mindspeed_mm_train_profiler.options import ProfileOptions
 from mindspeed_mm_train_profiler.skill import confirmation, wording
+from mindspeed_mm_train_profiler.tools.asking import asked_by_rounds, can_be_asked, outcome_of
 from mindspeed_mm_train_profiler.tools.build_config import prepare, table_rows
 from mindspeed_mm_train_profiler.tools.common import resolve_language
-
-OUTCOMES = (AcceptedElicitation, DeclinedElicitation, CancelledElicitation)
 
 
 class Confirm(BaseModel):
@@ -38,9 +29,7 @@ class NotAsked(Confirm):
 
 def said_yes(answer: Any) -> bool | None:
     """The client's answer; None where nobody was asked."""
-    # in the older era the outcome is the resolver's own value, inside the one that the SDK makes of it
-    inner = getattr(answer, "data", None)
-    outcome = inner if isinstance(inner, OUTCOMES) else answer
+    outcome = outcome_of(answer)
     if isinstance(outcome, AcceptedElicitation):
         return None if isinstance(outcome.data, NotAsked) else bool(outcome.data.confirm)
     return False
@@ -58,10 +47,7 @@ async def ask(
     language: Literal["zh", "en"] | None = None,
 ) -> Any:
     """Ask the user, where the client can be asked and nobody has confirmed yet."""
-    capabilities = context.client_capabilities
-    elicitation = capabilities.elicitation if capabilities is not None else None
-    can_ask = elicitation is not None and (elicitation.form is not None or elicitation.url is None)
-    if confirmed is not None or not can_ask:
+    if confirmed is not None or not can_be_asked(context):
         return NotAsked()
     try:
         proposal = await anyio.to_thread.run_sync(prepare, script, options, workdir, script_args, env, nodes)
@@ -70,9 +56,9 @@ async def ask(
     spoken = resolve_language(language)
     table = confirmation.table(spoken, table_rows(spoken, proposal))
     question = wording.text(spoken, "build.question", table=table)
-    if (context.protocol_version or "") >= "2026-07-28":
+    if asked_by_rounds(context):
         return Elicit(question, Confirm)
-    try:  # sent from here, so that a client which advertises forms and cannot show them is not taken for a no
+    try:
         return await context.elicit(question, Confirm)
     except (MCPError, ValueError):
         return NotAsked()

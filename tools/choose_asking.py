@@ -10,22 +10,14 @@ from typing import Annotated, Any, Literal
 
 import anyio.to_thread
 from mcp import MCPError
-from mcp.server.mcpserver import (
-    AcceptedElicitation,
-    CancelledElicitation,
-    Context,
-    DeclinedElicitation,
-    Elicit,
-    ElicitationResult,
-    Resolve,
-)
+from mcp.server.mcpserver import AcceptedElicitation, CancelledElicitation, Context, Elicit, ElicitationResult, Resolve
 from pydantic import BaseModel
 
 from mindspeed_mm_train_profiler.skill import confirmation, wording
 from mindspeed_mm_train_profiler.tools import forms
+from mindspeed_mm_train_profiler.tools.asking import asked_by_rounds, can_be_asked, outcome_of
 from mindspeed_mm_train_profiler.tools.choose_state import SLOTS, State, begin
 
-OUTCOMES = (AcceptedElicitation, DeclinedElicitation, CancelledElicitation)
 ROUNDS = 10
 """Most forms on a 2026-07-28 connection, where clients give up after so many rounds by default."""
 
@@ -50,14 +42,7 @@ async def opening(
 ) -> State:
     """The first resolver: what the caller gave, the facts, and whether the client can be asked."""
     state = await anyio.to_thread.run_sync(begin, script, answers, style, workdir, script_args, env, language)
-    capabilities = context.client_capabilities
-    elicitation = capabilities.elicitation if capabilities is not None else None
-    able = elicitation is not None and (elicitation.form is not None or elicitation.url is None)
-    return replace(state, able=able, rounds=ROUNDS if _rounds_are_counted(context) else SLOTS)
-
-
-def _rounds_are_counted(context: Context) -> bool:
-    return (context.protocol_version or "") >= "2026-07-28"
+    return replace(state, able=can_be_asked(context), rounds=ROUNDS if asked_by_rounds(context) else SLOTS)
 
 
 def next_form(state: State) -> Elicit[Any] | None:
@@ -103,17 +88,16 @@ def _slot(previous: Callable[..., Any]) -> Callable[..., Any]:
         wanted = next_form(state)
         if wanted is None:
             return NotAsked()
-        if _rounds_are_counted(context):
+        if asked_by_rounds(context):
             return wanted
-        try:  # the older era: the question is sent from here, so that a client which cannot answer fails here
+        try:
             return await context.elicit(wanted.message, wanted.schema)
         except (MCPError, ValueError):
             return Failed()
 
     async def take(outcome: Annotated[ElicitationResult[Any], Resolve(ask)]) -> State:
         state = _current.get()  # set by ask just before; a second way to the chain would double its walk per slot
-        inner = getattr(outcome, "data", outcome)  # the older era: the outcome is the resolver's own value
-        return after(state, inner if isinstance(inner, OUTCOMES) else outcome)
+        return after(state, outcome_of(outcome))
 
     return take
 
